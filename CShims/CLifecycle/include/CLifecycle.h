@@ -1,0 +1,1 @@
+int CLifecycle_placeholder(void);

@@ -1,0 +1,1 @@
+int CProcess_placeholder(void);

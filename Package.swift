@@ -1,0 +1,88 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every Swift target of ours is built the same strict way. A warning is an error.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let strictC: [CSetting] = [
+    .unsafeFlags(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"])
+]
+
+func swift(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Sources/\(name)", swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+    .testTarget(
+        name: name, dependencies: dependencies, path: "Tests/\(name)", exclude: exclude,
+        swiftSettings: strict)
+}
+
+let package = Package(
+    name: "orchestrator",
+    products: [
+        .executable(name: "orchestrator", targets: ["orchestrator"]),
+        .library(name: "Stoic", targets: ["Stoic"]),
+        .library(name: "ServiceKit", targets: ["ServiceKit"]),
+    ],
+    targets: [
+        // Layer 0: what Swift cannot say by itself. Each module map links the library's archive,
+        // so the program runs on a machine that lacks them.
+        .systemLibrary(name: "CUV", path: "CShims/CUV"),
+        .systemLibrary(name: "CYAML", path: "CShims/CYAML"),
+        .systemLibrary(name: "CHTTPParser", path: "CShims/CHTTPParser"),
+        .systemLibrary(name: "CJSON", path: "CShims/CJSON"),
+        .target(name: "CProcess", path: "CShims/CProcess", cSettings: strictC),
+        .target(name: "CLifecycle", path: "CShims/CLifecycle", cSettings: strictC),
+
+        // Layer 1: the library and the brain.
+        swift("Stoic"),
+
+        // Layer 2: the loop, and what a Swift child links.
+        swift("EventLoop", ["CUV", "CProcess"]),
+        swift("ServiceKit", ["CLifecycle"]),
+
+        // Layer 3: config text to validated specs.
+        swift("Manifest", ["Stoic", "CYAML", "CJSON"]),
+
+        // Layer 4: the host of real processes.
+        swift(
+            "Orchestrator",
+            [
+                "Stoic", "EventLoop", "Manifest", "CLifecycle", "CProcess", "CUV", "CHTTPParser",
+                "CJSON",
+            ]),
+
+        // Layer 5 and 6: the command line.
+        swift(
+            "OrchestratorCLI",
+            ["Stoic", "EventLoop", "Manifest", "Orchestrator", "CProcess", "CLifecycle", "CJSON"]),
+        .executableTarget(
+            name: "orchestrator", dependencies: ["OrchestratorCLI"], swiftSettings: strict),
+
+        // Tests mirror Sources; the last three go across modules.
+        .executableTarget(name: "puppet", path: "Tests/Fixtures/puppet", cSettings: strictC),
+        tests("StoicTests", ["Stoic"]),
+        tests("EventLoopTests", ["EventLoop", "CProcess"]),
+        tests("ProcessTests", ["Orchestrator", "EventLoop", "CProcess", "Manifest", "Stoic"]),
+        tests(
+            "MessagesTests",
+            [
+                "Orchestrator", "EventLoop", "CLifecycle", "ServiceKit", "CProcess", "Manifest",
+                "Stoic",
+            ]),
+        tests("ManifestTests", ["Manifest", "Stoic"]),
+        tests("OutputTests", ["Orchestrator", "EventLoop", "Manifest", "Stoic"]),
+        tests("ControlTests", ["Orchestrator", "EventLoop", "Manifest", "Stoic"]),
+        tests("CLITests", ["OrchestratorCLI", "Orchestrator", "Manifest", "Stoic"]),
+        tests("TidyTests", []),
+        tests("EndToEndTests", ["CProcess", "orchestrator", "puppet"]),
+    ]
+)

@@ -1,0 +1,3 @@
+import OrchestratorCLI
+
+exitProcess(with: runCommandLine(CommandLine.arguments))
