@@ -35,7 +35,7 @@ let package = Package(
     targets: [
         // Layer 0: what Swift cannot say by itself. Each module map links the library's archive,
         // so the program runs on a machine that lacks them.
-        .systemLibrary(name: "CUV", path: "CShims/CUV"),
+        .systemLibrary(name: "CUV", path: "CShims/CUV", pkgConfig: "libuv-static"),
         .systemLibrary(name: "CYAML", path: "CShims/CYAML"),
         .systemLibrary(name: "CHTTPParser", path: "CShims/CHTTPParser"),
         .systemLibrary(name: "CJSON", path: "CShims/CJSON"),
