@@ -1,1 +1,2 @@
+#include <sys/timerfd.h>
 #include <uv.h>
