@@ -1,0 +1,21 @@
+import Glibc
+
+/// The reading of a kernel clock, in nanoseconds since its origin.
+func nanoseconds(of clock: clockid_t) -> Int64 {
+    var reading = timespec()
+    let result = unsafe clock_gettime(clock, &reading)
+    precondition(result == 0, "cannot read clock \(clock): errno \(errno)")
+    return Int64(reading.tv_sec) * 1_000_000_000 + Int64(reading.tv_nsec)
+}
+
+extension Duration {
+    /// A hundred years of 365.25 days: longer waits are clamped to it.
+    private static let longestWait = Duration.seconds(3_155_760_000)
+
+    /// A wait in whole nanoseconds, rounded up (so that nothing fires early), between zero and a
+    /// century.
+    var waitInNanoseconds: Int64 {
+        let (seconds, attoseconds) = min(max(self, .zero), Duration.longestWait).components
+        return seconds * 1_000_000_000 + (attoseconds + 999_999_999) / 1_000_000_000
+    }
+}

@@ -1,0 +1,93 @@
+import CUV
+
+/// One libuv handle: its memory, its place in the loop, and the closure that reacts to it.
+///
+/// libuv reads a handle until its close callback, so the box keeps itself alive until then (a
+/// retain in the handle's `data`) and frees the memory there, whoever let go of it before. The
+/// reaction is dropped in `close()` already: it never runs afterwards, and a cycle through what it
+/// captured ends there.
+@safe final class HandleBox {
+    /// What a callback hands over: libuv's status and events, or zeros where it has none.
+    typealias Reaction = (_ status: CInt, _ events: CInt) -> Void
+
+    private enum State {
+        case open(Reaction)
+        case closed
+    }
+
+    private let memory: UnsafeMutableRawPointer
+    private let describe: () -> String
+    private var state: State
+
+    /// Allocates a handle and has libuv initialise it.
+    ///
+    /// - Parameters:
+    ///   - label: names the handle where a loop is closed too early.
+    ///   - call: the C function that `initialize` calls, for the error.
+    /// - Throws: what `initialize` answered; nothing stays allocated.
+    init<Handle>(
+        of type: Handle.Type, label: @escaping @autoclosure () -> String, call: String,
+        initialize: (UnsafeMutablePointer<Handle>) -> CInt, react: @escaping Reaction
+    ) throws(UVError) {
+        let handle = UnsafeMutablePointer<Handle>.allocate(capacity: 1)
+        let result = unsafe initialize(handle)
+        guard result >= 0 else {
+            unsafe handle.deallocate()
+            throw UVError(code: result, call: call)
+        }
+        unsafe memory = UnsafeMutableRawPointer(handle)
+        describe = label
+        state = .open(react)
+        unsafe uv_handle_set_data(untyped, Unmanaged.passRetained(self).toOpaque())
+    }
+
+    /// What the handle is, for people.
+    var label: String { describe() }
+
+    /// False from `close()` on.
+    var isOpen: Bool {
+        switch state {
+        case .open: true
+        case .closed: false
+        }
+    }
+
+    /// The handle as libuv's common part.
+    private var untyped: UnsafeMutablePointer<uv_handle_t> {
+        unsafe memory.assumingMemoryBound(to: uv_handle_t.self)
+    }
+
+    /// The handle as what it was initialised as. Valid while the box is open.
+    func handle<Handle>(as type: Handle.Type) -> UnsafeMutablePointer<Handle> {
+        unsafe memory.assumingMemoryBound(to: Handle.self)
+    }
+
+    /// Calls the reaction, unless the handle was closed.
+    func react(_ status: CInt, _ events: CInt) {
+        guard case .open(let reaction) = state else { return }
+        reaction(status, events)
+    }
+
+    /// Ends the handle; the loop frees it in its current or next turn. Again: nothing.
+    func close() {
+        guard case .open = state else { return }
+        state = .closed
+        unsafe uv_close(untyped, handleClosed)
+    }
+
+    fileprivate func free() { unsafe memory.deallocate() }
+
+    /// The box of a handle that libuv hands to a callback.
+    static func of(_ data: UnsafeMutableRawPointer?) -> HandleBox {
+        guard let data = unsafe data else { fatalError("a libuv callback came without its box") }
+        return unsafe Unmanaged<HandleBox>.fromOpaque(data).takeUnretainedValue()
+    }
+}
+
+/// libuv has forgotten the handle: the one place where its memory may go.
+private func handleClosed(_ handle: UnsafeMutablePointer<uv_handle_t>?) {
+    guard let data = unsafe uv_handle_get_data(handle) else {
+        fatalError("a close callback came without its box")
+    }
+    unsafe Unmanaged<HandleBox>.fromOpaque(data).takeRetainedValue().free()
+}

@@ -1,0 +1,186 @@
+import CUV
+import Glibc
+
+/// One libuv loop. It belongs to the thread that runs it, and so does every handle on it.
+@safe public final class Loop {
+    private enum Phase {
+        /// Between two runs.
+        case resting
+        /// `stop()` came before `run()`, which will return at once.
+        case stoppedAhead
+        case running
+        /// Nothing is left to wait for; the last turn ends.
+        case ending
+        /// `stop()` came; the current iteration is the last.
+        case stopping
+        case closed
+    }
+
+    let pointer: UnsafeMutablePointer<uv_loop_t>
+    private let turnHandle: UnsafeMutablePointer<uv_prepare_t>
+    private var phase = Phase.resting
+    private var turnEnds: [() -> Void] = []
+    private var unfinishedWork = 0
+
+    /// A loop of its own; nothing is shared with libuv's default loop.
+    ///
+    /// - Throws: `EMFILE`, `ENFILE` or `ENOMEM`; nothing stays open.
+    public init() throws(UVError) {
+        let loop = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
+        let result = unsafe uv_loop_init(loop)
+        guard result >= 0 else {
+            unsafe loop.deallocate()
+            throw UVError(code: result, call: "uv_loop_init")
+        }
+        unsafe pointer = loop
+        unsafe turnHandle = .allocate(capacity: 1)
+        // These two cannot fail on a fresh handle.
+        unsafe uv_prepare_init(loop, turnHandle)
+        unsafe turnHandle.pointee.data = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe uv_prepare_start(turnHandle, turnEnded)
+        unsafe turnHandle.withMemoryRebound(to: uv_handle_t.self, capacity: 1) {
+            unsafe uv_unref($0)
+        }
+    }
+
+    /// False from `close()` on.
+    var isOpen: Bool {
+        switch phase {
+        case .resting, .stoppedAhead, .running, .ending, .stopping: true
+        case .closed: false
+        }
+    }
+
+    /// Runs callbacks until `stop()`, or until nothing is left that could call back: no watch with
+    /// an interest, no signal watch, no alarms, no wakeup, no queued work. May be called again.
+    ///
+    /// The wait inside has no bound of its own; an `Alarms` or a signal is what ends it.
+    /// - Throws: `EBUSY` from inside a callback of this loop, `EINVAL` after `close()`.
+    public func run() throws(UVError) {
+        switch phase {
+        case .resting: phase = .running
+        case .stoppedAhead:
+            phase = .resting
+            return
+        case .running, .ending, .stopping:
+            throw UVError(code: UV_EBUSY.rawValue, call: "uv_run")
+        case .closed: throw UVError(code: UV_EINVAL.rawValue, call: "uv_run")
+        }
+        repeat {
+            unsafe uv_run(pointer, UV_RUN_DEFAULT)
+            // What the very last callbacks noticed belongs to a turn as well, and that turn may
+            // open something new.
+            if case .running = phase { endLastTurn() }
+        } while isRunningWithWork
+        phase = .resting
+    }
+
+    /// Makes `run()` return after the current callbacks; before `run()`, makes that return at once.
+    ///
+    /// Callbacks that are due in the same iteration still run, but no turn end.
+    public func stop() {
+        switch phase {
+        case .resting: phase = .stoppedAhead
+        case .running:
+            phase = .stopping
+            unsafe uv_stop(pointer)
+        case .ending: phase = .stopping
+        case .stoppedAhead, .stopping, .closed: return
+        }
+    }
+
+    /// Ends the loop and frees what it owns; again: nothing. Traps, naming them, if handles are still
+    /// open or queued work is unfinished, and from inside a callback: those are defects of the owner.
+    public func close() {
+        switch phase {
+        case .resting, .stoppedAhead: break
+        case .running, .ending, .stopping: preconditionFailure("cannot close a loop that runs")
+        case .closed: return
+        }
+        let left = openHandles()
+        precondition(left.isEmpty, "cannot close the loop: left open: \(left)")
+        precondition(
+            unfinishedWork == 0, "cannot close the loop: \(unfinishedWork) queued work unfinished")
+        turnEnds = []
+        phase = .closed
+        unsafe turnHandle.withMemoryRebound(to: uv_handle_t.self, capacity: 1) {
+            unsafe uv_close($0, nil)
+        }
+        // Only close callbacks are left. One round does, unless a signal was caught and never
+        // handed over; that takes as many rounds as reading the signals does.
+        var rounds = 0
+        while unsafe uv_run(pointer, UV_RUN_NOWAIT) != 0 {
+            rounds += 1
+            precondition(rounds < 10_000, "cannot close the loop: its handles do not end")
+        }
+        let result = unsafe uv_loop_close(pointer)
+        precondition(result == 0, "cannot close the loop: uv_loop_close answered \(result)")
+        unsafe turnHandle.deallocate()
+        unsafe pointer.deallocate()
+    }
+
+    deinit { close() }
+
+    /// Both clocks, read at this moment: `CLOCK_MONOTONIC`, which stands still while the machine
+    /// sleeps, and `CLOCK_BOOTTIME`, which does not.
+    public var now: (awake: Duration, boot: Duration) {
+        (
+            .nanoseconds(nanoseconds(of: CLOCK_MONOTONIC)),
+            .nanoseconds(nanoseconds(of: CLOCK_BOOTTIME))
+        )
+    }
+
+    /// Has `body` run at the end of each turn: after the callbacks that came together, before the
+    /// loop waits again, and once at the end when nothing is left to wait for.
+    ///
+    /// Bodies run in the order they were given, until `close()` drops them. They do not keep the
+    /// loop running.
+    public func onTurnEnd(_ body: @escaping () -> Void) { turnEnds.append(body) }
+
+    fileprivate func endTurn() {
+        for body in turnEnds { body() }
+    }
+
+    private func endLastTurn() {
+        phase = .ending
+        endTurn()
+        if case .ending = phase { phase = .running }
+    }
+
+    private var isRunningWithWork: Bool {
+        guard case .running = phase else { return false }
+        return unsafe uv_loop_alive(pointer) != 0
+    }
+
+    func workStarted() { unfinishedWork += 1 }
+
+    func workEnded() { unfinishedWork -= 1 }
+
+    /// The labels of all handles that nobody closed, joined for a message; empty if there is none.
+    private func openHandles() -> String {
+        var labels: [String] = []
+        unsafe withUnsafeMutablePointer(to: &labels) {
+            unsafe uv_walk(pointer, collectLabel, $0)
+        }
+        return labels.joined(separator: ", ")
+    }
+}
+
+/// Adds the label of an open handle to the `[String]` behind `labels`.
+private func collectLabel(
+    _ handle: UnsafeMutablePointer<uv_handle_t>?, _ labels: UnsafeMutableRawPointer?
+) {
+    // The loop's own handle is the only one without a box, and the only prepare handle.
+    guard unsafe uv_is_closing(handle) == 0, unsafe uv_handle_get_type(handle) != UV_PREPARE
+    else { return }
+    let label = unsafe HandleBox.of(uv_handle_get_data(handle)).label
+    unsafe labels?.assumingMemoryBound(to: [String].self).pointee.append(label)
+}
+
+/// libuv runs it before each wait, after the callbacks of the iteration before.
+private func turnEnded(_ handle: UnsafeMutablePointer<uv_prepare_t>?) {
+    guard let handle = unsafe handle, let data = unsafe handle.pointee.data else {
+        fatalError("a turn ended without its loop")
+    }
+    unsafe Unmanaged<Loop>.fromOpaque(data).takeUnretainedValue().endTurn()
+}
