@@ -19,6 +19,18 @@ public struct ProjectDefinition: Hashable, Sendable {
     /// Where logs, events and the lock live, if the config says so; absolute.
     public var stateDirectory: String?
 
+    /// A project of `services` with everything else at its documented default.
+    public init(file: String, directory: String, services: [ServiceDefinition]) {
+        self.file = file
+        self.directory = directory
+        name = nil
+        exitBudget = .seconds(30)
+        stopOrder = .reverse
+        onStartFailure = .rollback
+        self.services = services
+        stateDirectory = nil
+    }
+
     /// How the services of one stop follow each other.
     public enum StopOrder: String, Hashable, Sendable, CaseIterable {
         /// One at a time, latest ready first.
@@ -48,6 +60,19 @@ public struct ServiceDefinition: Hashable, Sendable {
     public var provides: [String: Template?]
     /// What becomes of its output.
     public var output: OutputDefinition
+
+    /// A service with everything but its rules and its launch at the documented default.
+    public init(_ spec: ServiceSpec, launch: LaunchDefinition) {
+        self.spec = spec
+        description = nil
+        self.launch = launch
+        ready = spec.kind == .service ? .started(for: .zero) : .completion
+        hasControlChannel = false
+        stopCommands = []
+        reloadSignal = 1
+        provides = [:]
+        output = OutputDefinition()
+    }
 }
 
 /// Text with references to values that become known at run time.
@@ -103,6 +128,19 @@ public struct LaunchDefinition: Hashable, Sendable {
     public var limits: [String: ResourceLimit]
     /// Whether it gets a cgroup leaf: `nil` decides by what the system allows.
     public var isolatesInCgroup: Bool?
+
+    /// A command started in `workingDirectory` with our environment, our user and our limits.
+    public init(command: [Template], workingDirectory: String) {
+        self.command = command
+        self.workingDirectory = workingDirectory
+        environment = [.inheritAll]
+        user = nil
+        group = nil
+        umask = nil
+        nice = nil
+        limits = [:]
+        isolatesInCgroup = nil
+    }
 
     /// A soft and a hard limit; `nil` is unlimited.
     public struct ResourceLimit: Hashable, Sendable {
