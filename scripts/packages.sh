@@ -23,13 +23,17 @@ command:ps procps
 /usr/include/hiredis/hiredis.h libhiredis-dev
 "
 
+# Whether $1 can be run; the daemons live where an ordinary user's PATH does not look.
+is_command() {
+    PATH="$PATH:/usr/sbin:/sbin" command -v "$1" >/dev/null 2>&1
+}
+
 # Prints the packages of the list $1 whose proof is missing.
 missing_packages() {
     printf '%s\n' "$1" | while read -r proof package; do
         case "$proof" in
             "") ;;
-            command:*) PATH="$PATH:/usr/sbin:/sbin" command -v "${proof#command:}" >/dev/null 2>&1 ||
-                printf '%s ' "$package" ;;
+            command:*) is_command "${proof#command:}" || printf '%s ' "$package" ;;
             *) [ -e "$proof" ] || printf '%s ' "$package" ;;
         esac
     done
@@ -44,7 +48,8 @@ install_missing() {
     elif command -v sudo >/dev/null 2>&1; then
         as_root="sudo"
     else
-        echo "cannot install $packages: neither root nor sudo; run as root: apt-get install $packages" >&2
+        echo "cannot install packages: neither root nor sudo; as root, run:" >&2
+        echo "apt-get install $packages" >&2
         return 69
     fi
     echo "installing $packages"

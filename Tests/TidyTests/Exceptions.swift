@@ -1,0 +1,17 @@
+/// What must break a rule, each with its reason. One that excuses nothing any more is a failure.
+struct Exemption: Sendable {
+    let rule: String
+    let path: String
+    let reason: String
+}
+
+extension Exemption {
+    static let all: [Exemption] = []
+
+    /// The findings that no exemption covers.
+    static func uncovered(_ findings: [Finding], by exemptions: [Exemption] = all) -> [Finding] {
+        findings.filter { finding in
+            !exemptions.contains { $0.rule == finding.rule && $0.path == finding.path }
+        }
+    }
+}
