@@ -37,12 +37,12 @@ public struct LifecycleEffect: Hashable, Sendable {
         case signal(Incarnation, Int32, SignalTarget)
         /// SIGKILL the whole tree, again and again until it is empty.
         case kill(Incarnation)
-        /// Say `treeEmpty` once it is: the main process is gone, and only the rest is left.
-        case watchTree(Incarnation)
         /// Fire once, this long from now.
         case arm(TimerID, after: Duration, on: ClockKind)
         /// Do not fire.
         case disarm(TimerID)
+        /// Fire this much later than armed, even if the time is already over.
+        case postpone(TimerID, by: Duration)
         /// The incarnation is over: release everything held for it.
         case release(Incarnation)
         /// The service left the project.
@@ -50,6 +50,17 @@ public struct LifecycleEffect: Hashable, Sendable {
         /// Nothing of ours runs any more and nothing will: the engine may end.
         case endProject(ProjectOutcome)
     }
+}
+
+/// What one event led to.
+public struct LifecycleOutput: Sendable {
+    /// The decisions, in order. Every event leads to at least one.
+    public var decisions: [LifecycleDecision] = []
+    /// What the host must do, in order.
+    public var effects: [LifecycleEffect] = []
+
+    /// Nothing yet.
+    public init() {}
 }
 
 /// Why things end, handed to every stop.

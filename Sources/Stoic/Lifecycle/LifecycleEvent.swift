@@ -42,7 +42,8 @@ public struct Command: Hashable, Sendable {
         case force
         /// This signal goes to this service.
         case signal(ServiceID, Int32, SignalTarget)
-        /// This service is asked to read its own config again: `RELOAD=1` on its channel, else this signal.
+        /// This service is asked to read its own config again: by `RELOAD=1` on its channel, if
+        /// it opened one, else by this signal.
         case reload(ServiceID, Int32)
         /// The services become what the plan says.
         case plan(Plan)
@@ -154,6 +155,4 @@ public enum StopCause: Hashable, Sendable {
     case essentialEnded(ServiceID)
     /// Every owned service has ended.
     case allEnded
-    /// The process that started us is gone.
-    case defect(String)
 }
