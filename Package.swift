@@ -68,7 +68,9 @@ let package = Package(
             name: "orchestrator", dependencies: ["OrchestratorCLI"], swiftSettings: strict),
 
         // Tests mirror Sources; the last three go across modules.
-        .executableTarget(name: "puppet", path: "Tests/Fixtures/puppet", cSettings: strictC),
+        .executableTarget(
+            name: "puppet", path: "Tests/Fixtures/puppet", cSettings: strictC,
+            linkerSettings: [.linkedLibrary("m")]),
         tests("StoicTests", ["Stoic"]),
         tests("EventLoopTests", ["EventLoop", "CProcess"]),
         tests("ProcessTests", ["Orchestrator", "EventLoop", "CProcess", "Manifest", "Stoic"]),
