@@ -1,2 +1,0 @@
-#include "include/CProcess.h"
-int CProcess_placeholder(void){return 0;}

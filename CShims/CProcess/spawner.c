@@ -1,0 +1,302 @@
+#include "internal.h"
+#include "spawner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Waits for a child that has ended or is about to. */
+static void await(pid_t pid)
+{
+    siginfo_t info;
+    while (waitid(P_PID, (id_t)pid, &info, WEXITED) != 0 && errno == EINTR) {}
+}
+
+/* Fills in where each descriptor of the child comes from. Ours are put into the worker's slots, so
+ * that the child's first call has little to copy, whatever their numbers. */
+static int fill_slots(const cproc_worker *worker, const cproc_order *order, cproc_child *child)
+{
+    int used = 0;
+    int highest = worker->slot_low + worker->slot_count - 1;
+    bool moves = worker->spawner->features.shared_table &&
+                 order->descriptor_count < (size_t)worker->slot_count;
+    bool given[3] = { false, false, false };
+    for (size_t i = 0; i < order->descriptor_count; i++) {
+        int source = order->sources[i];
+        if (order->targets[i] < 3) given[order->targets[i]] = true;
+        if (moves) {
+            int slot = worker->slot_low + 1 + used++;
+            if (dup3(source, slot, O_CLOEXEC) < 0) return errno;
+            source = slot;
+        } else if (source > highest) {
+            highest = source;
+        }
+        child->sources[i] = source;
+        child->targets[i] = order->targets[i];
+    }
+    size_t count = order->descriptor_count;
+    for (int target = 0; target < 3; target++) {
+        if (given[target]) continue;
+        child->sources[count] = worker->slot_low; /* /dev/null */
+        child->targets[count++] = target;
+    }
+    child->descriptor_count = count;
+    child->keep_low = moves ? (unsigned)worker->slot_low : 3;
+    child->keep_high = (unsigned)highest;
+    child->shares_table = worker->spawner->features.shared_table;
+    return 0;
+}
+
+static void empty_slots(const cproc_worker *worker)
+{
+    for (int slot = 1; slot < worker->slot_count; slot++)
+        dup3(worker->slot_low, worker->slot_low + slot, O_CLOEXEC);
+}
+
+/* So that a service that is another user can open /dev/stdout anew. */
+static void give_pipes(const cproc_order *order)
+{
+    for (size_t i = 0; i < order->descriptor_count; i++) {
+        struct stat file;
+        if (order->targets[i] != 1 && order->targets[i] != 2) continue;
+        if (fstat(order->sources[i], &file) != 0 || !S_ISFIFO(file.st_mode)) continue;
+        /* A failure means that becoming the user fails too, which is the better message. */
+        if (fchown(order->sources[i], order->user, order->group) != 0) return;
+    }
+}
+
+static void launch(cproc_worker *worker, cproc_order *order)
+{
+    cproc_result *result = &order->result;
+    *result = (cproc_result){ .ticket = order->ticket, .step = CPROC_STEP_EXEC, .pidfd = -1 };
+    result->error = cproc_order_find_candidates(order);
+    if (result->error != 0) return;
+    if (order->has_identity) give_pipes(order);
+    cproc_child child = { .order = order };
+    uint64_t soft, hard;
+    cproc_original_descriptor_limit(&soft, &hard);
+    child.original_descriptors = (struct rlimit){ (rlim_t)soft, (rlim_t)hard };
+    result->step = CPROC_STEP_DESCRIPTORS;
+    result->error = fill_slots(worker, order, &child);
+    int pidfd = -1;
+    pid_t pid = -1;
+    if (result->error == 0) {
+        result->step = CPROC_STEP_CLONE;
+        pid = cproc_clone(&worker->spawner->features, &worker->stack, order->cgroup,
+                          cproc_child_main, &child, &pidfd);
+        if (pid < 0) result->error = -pid;
+    }
+    empty_slots(worker);
+    if (result->error != 0) return;
+    result->has_token = child.report.has_token;
+    if (child.report.error != 0) {
+        await(pid);
+        close(pidfd);
+        result->step = (cproc_step)child.report.step;
+        result->error = child.report.error;
+        if (result->step == CPROC_STEP_EXEC)
+            result->detail = cproc_explain(order, child.report.candidate, result->error);
+        return;
+    }
+    cproc_stat stat;
+    result->step = CPROC_STEP_NONE;
+    result->pid = pid;
+    result->pidfd = pidfd;
+    result->start_time = cproc_read_stat(pid, &stat) == 0 ? stat.start_time : 0;
+}
+
+/* Ends what was launched for nobody. */
+static void give_up(cproc_order *order)
+{
+    if (order->result.step == CPROC_STEP_NONE && order->result.pid > 0) {
+        cproc_signal_group(order->result.pid, SIGKILL);
+        cproc_signal_child(order->result.pid, SIGKILL);
+        await(order->result.pid);
+        close(order->result.pidfd);
+    }
+    cproc_order_destroy(order);
+}
+
+static cproc_order *pop(cproc_orders *orders)
+{
+    cproc_order *first = orders->first;
+    if (first == NULL) return NULL;
+    orders->first = first->next;
+    if (orders->first == NULL) orders->last = NULL;
+    orders->count--;
+    first->next = NULL;
+    return first;
+}
+
+static void push(cproc_orders *orders, cproc_order *order)
+{
+    order->next = NULL;
+    if (orders->last == NULL) orders->first = order;
+    else orders->last->next = order;
+    orders->last = order;
+    orders->count++;
+}
+
+/* Called with the lock held; returns with it held when there is nothing more to do for ever. */
+static void serve(cproc_worker *worker)
+{
+    cproc_spawner *spawner = worker->spawner;
+    for (;;) {
+        while (spawner->waiting.first == NULL && !spawner->retired)
+            pthread_cond_wait(&spawner->changed, &spawner->lock);
+        cproc_order *order = pop(spawner->retired ? &spawner->done : &spawner->waiting);
+        if (order == NULL) return;
+        bool retired = spawner->retired;
+        pthread_mutex_unlock(&spawner->lock);
+        if (retired) give_up(order);
+        else launch(worker, order);
+        pthread_mutex_lock(&spawner->lock);
+        if (retired) continue;
+        bool first = spawner->done.first == NULL;
+        push(&spawner->done, order);
+        if (first && !spawner->retired) eventfd_write(spawner->event, 1);
+    }
+}
+
+static void *work(void *argument)
+{
+    cproc_worker *worker = argument;
+    cproc_spawner *spawner = worker->spawner;
+    bool probes = worker == spawner->workers;
+    int error = cproc_stack_make(&worker->stack);
+    if (error == 0 && probes) error = cproc_probe(worker);
+    pthread_mutex_lock(&spawner->lock);
+    if (error != 0) spawner->start_error = error;
+    spawner->started++;
+    pthread_cond_broadcast(&spawner->changed);
+    serve(worker);
+    pthread_mutex_unlock(&spawner->lock);
+    for (int slot = 0; slot < worker->slot_count; slot++) close(worker->slot_low + slot);
+    for (;;) pause(); /* every signal is blocked, so this is for ever */
+}
+
+static int start_thread(cproc_spawner *spawner, size_t index, int slots)
+{
+    cproc_worker *worker = &spawner->workers[index];
+    worker->spawner = spawner;
+    worker->slot_count = slots;
+    worker->slot_low = cproc_reserve(slots);
+    if (worker->slot_low < 0) return -worker->slot_low;
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 256 * 1024);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&thread, &attributes, work, worker);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    if (error != 0) return error;
+    pthread_mutex_lock(&spawner->lock);
+    while (spawner->started <= index) pthread_cond_wait(&spawner->changed, &spawner->lock);
+    pthread_mutex_unlock(&spawner->lock);
+    return spawner->start_error;
+}
+
+/* An ignored SIGCHLD makes the kernel reap our children behind our back. */
+static void notice_children(void)
+{
+    struct sigaction action;
+    if (sigaction(SIGCHLD, NULL, &action) != 0) return;
+    if (action.sa_handler != SIG_IGN && (action.sa_flags & SA_NOCLDWAIT) == 0) return;
+    if (action.sa_handler == SIG_IGN) action.sa_handler = SIG_DFL;
+    action.sa_flags &= ~SA_NOCLDWAIT;
+    sigaction(SIGCHLD, &action, NULL);
+}
+
+int cproc_spawner_start(size_t threads, uint32_t without, cproc_spawner **result)
+{
+    if (threads == 0 || threads > CPROC_THREADS) return EINVAL;
+    cproc_spawner *spawner = calloc(1, sizeof *spawner);
+    if (spawner == NULL) return ENOMEM;
+    spawner->without = without;
+    spawner->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (spawner->event < 0) {
+        int error = errno;
+        free(spawner);
+        return error;
+    }
+    pthread_mutex_init(&spawner->lock, NULL);
+    pthread_cond_init(&spawner->changed, NULL);
+    notice_children();
+    spawner->features.subreaper = prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
+    struct rlimit descriptors;
+    /* Where descriptors are scarce, slots are too: overflowing them only costs time. */
+    bool scarce = getrlimit(RLIMIT_NOFILE, &descriptors) == 0 && descriptors.rlim_cur < 256;
+    int error = 0;
+    for (size_t i = 0; error == 0 && i < (scarce ? 1 : threads); i++)
+        error = start_thread(spawner, i, scarce ? 4 : 12);
+    if (error == 0) cproc_check_orphan(spawner);
+    if (error != 0) {
+        cproc_spawner_retire(spawner);
+        return error;
+    }
+    *result = spawner;
+    return 0;
+}
+
+void cproc_spawner_retire(cproc_spawner *spawner)
+{
+    pthread_mutex_lock(&spawner->lock);
+    cproc_orders waiting = spawner->waiting;
+    spawner->waiting = (cproc_orders){ NULL, NULL, 0 };
+    if (!spawner->retired) close(spawner->event);
+    spawner->event = -1;
+    spawner->retired = true;
+    pthread_cond_broadcast(&spawner->changed);
+    pthread_mutex_unlock(&spawner->lock);
+    for (cproc_order *order; (order = pop(&waiting)) != NULL;) cproc_order_destroy(order);
+    /* The threads never end, so the memory they look at stays. */
+}
+
+int cproc_spawner_descriptor(const cproc_spawner *spawner) { return spawner->event; }
+
+cproc_features cproc_spawner_features(const cproc_spawner *spawner) { return spawner->features; }
+
+int cproc_spawner_submit(cproc_spawner *spawner, cproc_order *order)
+{
+    int error = order->spoiled;
+    if (error == 0 && order->arguments.count == 0) error = EINVAL;
+    if (error == 0 && order->variables.items == NULL) {
+        order->variables.items = calloc(1, sizeof *order->variables.items);
+        if (order->variables.items == NULL) error = ENOMEM;
+        order->variables.capacity = 1;
+    }
+    pthread_mutex_lock(&spawner->lock);
+    if (error == 0 && spawner->retired) error = ESHUTDOWN;
+    if (error == 0 && spawner->waiting.count >= CPROC_QUEUE_LIMIT) error = EAGAIN;
+    if (error == 0) {
+        push(&spawner->waiting, order);
+        pthread_cond_signal(&spawner->changed);
+    }
+    pthread_mutex_unlock(&spawner->lock);
+    if (error != 0) cproc_order_destroy(order);
+    return error;
+}
+
+bool cproc_spawner_take(cproc_spawner *spawner, cproc_result *result)
+{
+    eventfd_t ignored;
+    pthread_mutex_lock(&spawner->lock);
+    cproc_order *order = spawner->retired ? NULL : pop(&spawner->done);
+    /* Reset only when nothing is left, so the descriptor stays readable until then. */
+    if (order == NULL && spawner->event >= 0) eventfd_read(spawner->event, &ignored);
+    pthread_mutex_unlock(&spawner->lock);
+    if (order == NULL) return false;
+    *result = order->result;
+    cproc_order_destroy(order);
+    return true;
+}

@@ -1,0 +1,44 @@
+#include "internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+static pthread_once_t remembered = PTHREAD_ONCE_INIT;
+static struct rlimit original = { RLIM_INFINITY, RLIM_INFINITY };
+
+static void remember(void) { getrlimit(RLIMIT_NOFILE, &original); }
+
+int cproc_sanitize_stdio(void)
+{
+    for (int number = 0; number < 3; number++) {
+        if (fcntl(number, F_GETFD) >= 0) continue;
+        /* The lowest free number is this one, since all below are open. Not close-on-exec, as
+         * standard descriptors are not. */
+        int opened = open("/dev/null", number == 0 ? O_RDONLY : O_WRONLY);
+        if (opened < 0) return errno;
+        if (opened != number) { /* another thread was faster: leave its file alone */
+            close(opened);
+            return EBUSY;
+        }
+    }
+    return 0;
+}
+
+int cproc_raise_descriptor_limit(void)
+{
+    pthread_once(&remembered, remember);
+    struct rlimit now;
+    if (getrlimit(RLIMIT_NOFILE, &now) != 0) return errno;
+    if (now.rlim_cur == now.rlim_max) return 0;
+    now.rlim_cur = now.rlim_max;
+    return setrlimit(RLIMIT_NOFILE, &now) == 0 ? 0 : errno;
+}
+
+void cproc_original_descriptor_limit(uint64_t *soft, uint64_t *hard)
+{
+    pthread_once(&remembered, remember);
+    *soft = original.rlim_cur == RLIM_INFINITY ? UINT64_MAX : original.rlim_cur;
+    *hard = original.rlim_max == RLIM_INFINITY ? UINT64_MAX : original.rlim_max;
+}
