@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The most descriptors the kernel lets one message carry (SCM_MAX_FD). */
@@ -123,6 +124,13 @@ int clc_receive(int socket, struct clc_datagram *datagram)
     /* An empty message has a sender; the end of a channel has none. */
     datagram->ended = length == 0 && !has_sender;
     return 1;
+}
+
+uint64_t clc_monotonic_microseconds(void)
+{
+    struct timespec time = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
 }
 
 bool clc_has_ended(pid_t pid)

@@ -13,7 +13,7 @@
 /* A datagram as the kernel handed it over. */
 struct clc_datagram {
     /* Into a buffer of the calling thread; valid until its next clc_receive. */
-    const void *bytes;
+    const void *CLC_NULLABLE bytes;
     size_t length;
     /* It was longer than CLC_DATAGRAM_MAX; the rest is lost. */
     bool truncated;
@@ -35,6 +35,8 @@ int clc_bind_notify(const char *path, uid_t owner);
 int clc_make_channel(int *parent, int *child);
 /* Takes the next datagram without waiting: 1, 0 when there is none, or a negated errno. */
 int clc_receive(int socket, struct clc_datagram *datagram);
+/* The time of MONOTONIC_USEC, which a manager wants beside RELOADING=1. */
+uint64_t clc_monotonic_microseconds(void);
 /* Whether the process has ended: it is gone, or a zombie. False also where that cannot be told. */
 bool clc_has_ended(pid_t pid);
 

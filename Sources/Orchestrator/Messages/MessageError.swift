@@ -1,0 +1,33 @@
+import CLifecycle
+import EventLoop
+import Glibc
+
+/// Why a notify socket or a control channel could not be made.
+enum MessageError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The path is longer than the kernel takes. It would bind a shortened name.
+    case pathTooLong(String)
+    /// A call failed with this error number; the words complete "cannot …".
+    case system(String, Int32)
+    /// The loop refused to watch it.
+    case loop(UVError)
+
+    var description: String {
+        switch self {
+        case .pathTooLong(let path):
+            """
+            cannot bind "\(path)": a socket's path has at most \(CLC_PATH_MAX) bytes, this one has \
+            \(path.utf8.count); choose a shorter XDG_RUNTIME_DIR or TMPDIR
+            """
+        case .system(let act, let number):
+            "cannot \(act): \(systemText(number))"
+        case .loop(let error):
+            "cannot watch a socket: \(error)"
+        }
+    }
+}
+
+/// The system's words for an error number.
+func systemText(_ number: Int32) -> String {
+    guard let text = unsafe strerror(number) else { return "error \(number)" }
+    return unsafe String(cString: text)
+}
