@@ -1,0 +1,170 @@
+import CLifecycle
+import EventLoop
+
+/// A TCP port accepts connections. Every address of the host is tried in turn, all within
+/// `TCPProbe.limit`; looking its name up, unless it is numeric or `localhost`, happens on a thread
+/// of its own and is bounded by the resolver.
+///
+/// Whoever accepts is believed to be the service: a stranger on its port is taken for it.
+final class TCPProbe: ReadinessProbe {
+    /// The longest try, without the lookup.
+    static let limit = Duration.seconds(1)
+
+    /// A try under way.
+    private final class Try {
+        var addresses: [clc_address]
+        let completion: (String?) -> Void
+        var connection: (CInt, Watch)?
+        var limit: TimerTable.Token?
+        var lastFailure = "no address"
+
+        init(_ addresses: [clc_address], _ completion: @escaping (String?) -> Void) {
+            self.addresses = addresses
+            self.completion = completion
+        }
+    }
+
+    private enum State {
+        case idle
+        /// A lookup cannot be taken back: its answer is compared with the number it was asked under.
+        case lookingUp(Int, (String?) -> Void)
+        case connecting(Try)
+    }
+
+    private let loop: Loop
+    private let timers: TimerTable
+    private let host: String
+    private let port: UInt16
+    private var state = State.idle
+    private var lookups = 0
+
+    init(_ context: ReadinessContext, host: String, port: UInt16) {
+        loop = context.loop
+        timers = context.timers
+        self.host = host
+        self.port = port
+    }
+
+    func attempt(_ completion: @escaping (String?) -> Void) {
+        let numeric = Self.addresses(host, port, lookup: false)
+        guard numeric.count == 0 else { return connect(numeric, completion) }
+        lookups += 1
+        let number = lookups
+        state = .lookingUp(number, completion)
+        let (host, port) = (host, port)
+        do {
+            try queueWork(loop, { Self.addresses(host, port, lookup: true) }) { [weak self] found in
+                self?.lookedUp(number, found)
+            }
+        } catch {
+            finish("cannot look up \(host): \(error)")
+        }
+    }
+
+    func cancel() {
+        if case .connecting(let current) = state { release(current) }
+        state = .idle
+    }
+
+    private static func addresses(_ host: String, _ port: UInt16, lookup: Bool) -> clc_addresses {
+        var found = clc_addresses()
+        unsafe clc_find_addresses(host, port, lookup, &found)
+        return found
+    }
+
+    private func lookedUp(_ number: Int, _ found: clc_addresses) {
+        guard case .lookingUp(number, let completion) = state else { return }
+        guard found.count > 0 else {
+            let words = unsafe String(cString: clc_lookup_text(found.failure))
+            return finish("cannot look up \(host): \(words)")
+        }
+        connect(found, completion)
+    }
+
+    private func connect(_ found: clc_addresses, _ completion: @escaping (String?) -> Void) {
+        let list = unsafe withUnsafeBytes(of: found.list) { bytes in
+            unsafe Array(bytes.bindMemory(to: clc_address.self).prefix(Int(found.count)))
+        }
+        let current = Try(list, completion)
+        state = .connecting(current)
+        current.limit = timers.after(Self.limit) { [weak self] in
+            guard let self else { return }
+            finish("\(name): no answer within \(Self.limit)")
+        }
+        connectToNext(current)
+    }
+
+    private func connectToNext(_ current: Try) {
+        while !current.addresses.isEmpty {
+            var address = current.addresses.removeFirst()
+            let descriptor = unsafe clc_begin_connect(&address)
+            guard descriptor >= 0 else {
+                current.lastFailure = systemText(-descriptor)
+                continue
+            }
+            do {
+                let watch = try Watch(loop, descriptor: descriptor, interest: .writable) {
+                    [weak self] _ in
+                    self?.connected(current)
+                }
+                current.connection = (descriptor, watch)
+                return
+            } catch {
+                closeDescriptor(descriptor)
+                current.lastFailure = "\(error)"
+            }
+        }
+        finish("\(name): \(current.lastFailure)")
+    }
+
+    private func connected(_ current: Try) {
+        guard let (descriptor, _) = current.connection else { return }
+        let outcome = clc_connect_outcome(descriptor)
+        closeConnection(of: current)
+        guard outcome < 0 else { return finish(nil) }
+        current.lastFailure = systemText(-outcome)
+        connectToNext(current)
+    }
+
+    private func finish(_ failure: String?) {
+        switch state {
+        case .idle: return
+        case .lookingUp(_, let completion):
+            state = .idle
+            completion(failure)
+        case .connecting(let current):
+            release(current)
+            state = .idle
+            current.completion(failure)
+        }
+    }
+
+    private func release(_ current: Try) {
+        timers.cancel(current.limit)
+        closeConnection(of: current)
+        current.addresses = []
+    }
+
+    private func closeConnection(of current: Try) {
+        guard let (descriptor, watch) = current.connection else { return }
+        current.connection = nil
+        watch.close()
+        closeDescriptor(descriptor)
+    }
+
+    private var name: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}
+
+/// A Unix socket, of whatever type, accepts connections.
+final class UnixProbe: ReadinessProbe {
+    private let path: String
+
+    init(path: String) { self.path = path }
+
+    func attempt(_ completion: @escaping (String?) -> Void) {
+        let result = unsafe clc_try_unix(path)
+        completion(result == 0 ? nil : "\(path): \(systemText(-result))")
+    }
+
+    func cancel() {}
+}
