@@ -368,7 +368,8 @@ int clc_reloading(void)
     (void)clock_gettime(CLOCK_MONOTONIC, &time);
     char text[128] = "RELOADING=1\n";
     uint64_t moment = (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
-    return say(text, clc_write_number(text, sizeof text, strlen(text), "MONOTONIC_USEC", moment), -1);
+    size_t used = strlen(text);
+    return say(text, clc_write_number(text, sizeof text, used, "MONOTONIC_USEC", moment), -1);
 }
 
 int clc_status(const char *format, ...)

@@ -3,8 +3,8 @@ import Glibc
 
 /// What a service says to the orchestrator that runs it, and hears from it.
 ///
-/// Under no orchestrator every call does nothing and says so, so a program needs no condition around
-/// them. Under systemd everything but the messages to the service works too.
+/// Under no orchestrator every call does nothing and says so, so a program needs no condition
+/// around them. Under systemd everything but the messages to the service works too.
 ///
 /// Every function may be called from any thread. Sending waits at most a second, and only while the
 /// orchestrator has not read what was sent before.
@@ -30,8 +30,8 @@ public struct ServiceClient: Sendable {
     /// The service can be used; also the end of a reload.
     /// - Parameters:
     ///   - status: One line for people.
-    ///   - values: Handed to the services that need this one. Names are letters, digits, `_`, `-` and
-    ///     `.`, at most 64 bytes; a text is cut at 4 KiB.
+    ///   - values: Handed to the services that need this one. Names are letters, digits, `_`, `-`
+    ///     and `.`, at most 64 bytes; a text is cut at 4 KiB.
     /// - Returns: The first failure, else whether it was sent.
     @discardableResult
     public func ready(status: String? = nil, values: [String: String] = [:]) -> Delivery {

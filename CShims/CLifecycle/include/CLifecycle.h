@@ -56,7 +56,8 @@ extern "C" {
 #define CLC_LINES_MAX 256
 /* The longest name of a value, in bytes. */
 #define CLC_NAME_MAX 64
-/* The longest text of a value or status the client sends, in bytes; more is cut between characters. */
+/* The longest text of a value or status the client sends, in bytes; more is cut between
+ * characters. */
 #define CLC_TEXT_MAX 4096
 /* The longest path of a Unix socket, in bytes: sun_path without its end. */
 #define CLC_PATH_MAX 107
@@ -101,8 +102,8 @@ struct clc_item {
 typedef void (*clc_reader)(void *CLC_NULLABLE context, const struct clc_item *item);
 
 /* Reads a message line by line and calls `reader` for each that means something, in order; lines
- * with unknown keys are passed over. Any bytes are safe: NULs, broken UTF-8, none at all. One NUL at
- * the very end is allowed, since some clients send their terminator. */
+ * with unknown keys are passed over. Any bytes are safe: NULs, broken UTF-8, none at all. One NUL
+ * at the very end is allowed, since some clients send their terminator. */
 void clc_parse(const void *CLC_NULLABLE bytes, size_t length, clc_reader reader,
                void *CLC_NULLABLE context);
 
@@ -165,14 +166,15 @@ struct clc_message {
     char reason[256];
 };
 
-/* Opens the channel named in ORCHESTRATOR_FD, once: sets close-on-exec, unsets the variable and says
- * HELLO=1. Later calls answer the same. Returns the descriptor, or a negated errno: -ENOENT where
- * there is no channel. Call it from one thread, before others are started. */
+/* Opens the channel named in ORCHESTRATOR_FD, once: sets close-on-exec, unsets the variable and
+ * says HELLO=1. Later calls answer the same. Returns the descriptor, or a negated errno: -ENOENT
+ * where there is no channel. Call it from one thread, before others are started. */
 int clc_open(void);
 /* The descriptor to poll for input, or -1 where there is no channel (or no longer one). */
 int clc_fd(void);
-/* Takes the next message without waiting. Returns 1 with a message, 0 when there is none now, -EPIPE
- * once the orchestrator has gone (stop polling then), or another negated errno. One thread reads. */
+/* Takes the next message without waiting. Returns 1 with a message, 0 when there is none now,
+ * -EPIPE once the orchestrator has gone (stop polling then), or another negated errno. One thread
+ * reads. */
 int clc_next(struct clc_message *message);
 
 #ifdef __cplusplus

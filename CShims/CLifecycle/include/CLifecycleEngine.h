@@ -1,5 +1,5 @@
-/* The other end of CLifecycle.h: sockets and datagrams as the orchestrator needs them. A daemon does
- * not need this header. Results: >= 0, or a negated errno. */
+/* The other end of CLifecycle.h: sockets and datagrams as the orchestrator needs them. A daemon
+ * does not need this header. Results: >= 0, or a negated errno. */
 #ifndef CLIFECYCLE_ENGINE_H
 #define CLIFECYCLE_ENGINE_H
 
@@ -27,9 +27,10 @@ struct clc_datagram {
     int descriptors;
 };
 
-/* Makes a datagram socket at `path`: close-on-exec, non-blocking, credentials on every message, mode
- * 0600 from birth, owned by `owner`. -ENAMETOOLONG beyond CLC_PATH_MAX bytes, since the kernel would
- * bind a shortened name; -EADDRINUSE where something is in the way. Nothing is left on failure. */
+/* Makes a datagram socket at `path`: close-on-exec, non-blocking, credentials on every message,
+ * mode 0600 from birth, owned by `owner`. -ENAMETOOLONG beyond CLC_PATH_MAX bytes, since the kernel
+ * would bind a shortened name; -EADDRINUSE where something is in the way. Nothing is left on
+ * failure. */
 int clc_bind_notify(const char *path, uid_t owner);
 /* Makes a control channel. Both ends are close-on-exec; only the parent's is non-blocking. */
 int clc_make_channel(int *parent, int *child);

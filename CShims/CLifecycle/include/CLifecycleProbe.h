@@ -1,5 +1,5 @@
-/* Sockets as a probe needs them: does somebody accept connections there? Results: >= 0, or a negated
- * errno. */
+/* Sockets as a probe needs them: does somebody accept connections there? Results: >= 0, or a
+ * negated errno. */
 #ifndef CLIFECYCLE_PROBE_H
 #define CLIFECYCLE_PROBE_H
 
@@ -34,7 +34,7 @@ void clc_find_addresses(const char *host, uint16_t port, bool lookup,
                         struct clc_addresses *addresses);
 /* The words for a failure of clc_find_addresses. */
 const char *clc_lookup_text(int failure);
-/* Begins to connect without waiting: the descriptor, which is writable once the outcome is known. */
+/* Begins to connect without waiting: the descriptor, writable once the outcome is known. */
 int clc_begin_connect(const struct clc_address *address);
 /* The outcome: 0 for a connection to somebody else, else a negated errno. A socket can connect to
  * itself where nobody listens on a port of the ephemeral range; that is -ECONNREFUSED here. */

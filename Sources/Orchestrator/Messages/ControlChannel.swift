@@ -2,9 +2,9 @@ import CLifecycle
 import EventLoop
 import Glibc
 
-/// Our end of the control channel of one incarnation: a pair of `SOCK_SEQPACKET` sockets whose other
-/// end the service finds in `ORCHESTRATOR_FD`. Who holds that end is the service: nobody else was
-/// given it, so senders are not asked who they are.
+/// Our end of the control channel of one incarnation: a pair of `SOCK_SEQPACKET` sockets whose
+/// other end the service finds in `ORCHESTRATOR_FD`. Who holds that end is the service: nobody else
+/// was given it, so senders are not asked who they are.
 ///
 /// Used on the loop's thread only. `onMessage` may close it.
 final class ControlChannel {

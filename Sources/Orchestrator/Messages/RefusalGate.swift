@@ -1,5 +1,5 @@
-/// Lets a few refusals of a service through and counts the rest: a sender we do not know must not be
-/// able to fill the record of events.
+/// Lets a few refusals of a service through and counts the rest: a sender we do not know must not
+/// be able to fill the record of events.
 struct RefusalGate {
     /// The refusals reported in one window.
     static let most = 5

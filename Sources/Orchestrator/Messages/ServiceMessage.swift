@@ -1,6 +1,7 @@
 /// What a service said, on its notify socket or its control channel, and was entitled to say.
 enum ServiceMessage: Hashable, Sendable {
-    /// It can be used, or has finished a reload. `values` are all it ever sent as `VALUE_name=text`.
+    /// It can be used, or has finished a reload. `values` are all it ever sent as
+    /// `VALUE_name=text`.
     case ready(values: [String: String])
     /// One line for people; control characters have become spaces. At most 64 KiB.
     case status(String)
@@ -24,9 +25,9 @@ enum ServiceMessage: Hashable, Sendable {
     case hello
     /// It closed its control channel: it hears nothing any more.
     case channelClosed
-    /// Something was said that changes nothing: by whom it was not allowed, or in a form it does not
-    /// have. `pid` is the sender's, 0 where unknown; `suppressed` is how many refusals before this
-    /// one were not reported, because there were too many.
+    /// Something was said that changes nothing: by whom it was not allowed, or in a form it does
+    /// not have. `pid` is the sender's, 0 where unknown; `suppressed` is how many refusals before
+    /// this one were not reported, because there were too many.
     case refused(reason: String, pid: Int32, suppressed: Int)
 }
 

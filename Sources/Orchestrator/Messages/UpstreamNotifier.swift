@@ -37,8 +37,8 @@ final class UpstreamNotifier {
         watchdogInterval = isWanted ? Duration(messageMicroseconds: microseconds) : nil
     }
 
-    /// Says that we are alive twice per interval, if the manager wants that, for as long as the loop
-    /// turns. That is the point: a loop that hangs says nothing.
+    /// Says that we are alive twice per interval, if the manager wants that, for as long as the
+    /// loop turns. That is the point: a loop that hangs says nothing.
     func startWatchdog(_ loop: Loop) throws(UVError) {
         guard let watchdogInterval, alarms == nil else { return }
         let half = watchdogInterval / 2

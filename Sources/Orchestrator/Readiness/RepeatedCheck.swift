@@ -1,7 +1,7 @@
 /// One try to find a service ready. A probe has at most one try under way.
 protocol ReadinessProbe: AnyObject {
-    /// Tries once. `completion` gets `nil` for success, else why it failed, in words; once, possibly
-    /// before this returns, and never after `cancel`. The probe bounds its own try.
+    /// Tries once. `completion` gets `nil` for success, else why it failed, in words; once,
+    /// possibly before this returns, and never after `cancel`. The probe bounds its own try.
     func attempt(_ completion: @escaping (String?) -> Void)
     /// Ends a try under way and releases what it holds.
     func cancel()

@@ -26,7 +26,8 @@ final class TCPProbe: ReadinessProbe {
 
     private enum State {
         case idle
-        /// A lookup cannot be taken back: its answer is compared with the number it was asked under.
+        /// A lookup cannot be taken back: its answer is compared with the number it was asked
+        /// under.
         case lookingUp(Int, (String?) -> Void)
         case connecting(Try)
     }
