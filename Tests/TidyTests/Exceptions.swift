@@ -6,7 +6,11 @@ struct Exemption: Sendable {
 }
 
 extension Exemption {
-    static let all: [Exemption] = []
+    static let all: [Exemption] = [
+        Exemption(
+            rule: "file-length", path: "CShims/CLifecycle/CLifecycle.c",
+            reason: "a daemon copies one header and one source; two sources are one to forget")
+    ]
 
     /// The findings that no exemption covers.
     static func uncovered(_ findings: [Finding], by exemptions: [Exemption] = all) -> [Finding] {
