@@ -6,7 +6,7 @@ import CUV
 /// retain in the handle's `data`) and frees the memory there, whoever let go of it before. The
 /// reaction is dropped in `close()` already: it never runs afterwards, and a cycle through what it
 /// captured ends there.
-@safe final class HandleBox {
+@safe class HandleBox {
     /// What a callback hands over: libuv's status and events, or zeros where it has none.
     typealias Reaction = (_ status: CInt, _ events: CInt) -> Void
 
@@ -42,10 +42,10 @@ import CUV
     }
 
     /// What the handle is, for people.
-    var label: String { describe() }
+    final var label: String { describe() }
 
     /// False from `close()` on.
-    var isOpen: Bool {
+    final var isOpen: Bool {
         switch state {
         case .open: true
         case .closed: false
@@ -58,29 +58,31 @@ import CUV
     }
 
     /// The handle as what it was initialised as. Valid while the box is open.
-    func handle<Handle>(as type: Handle.Type) -> UnsafeMutablePointer<Handle> {
+    final func handle<Handle>(as type: Handle.Type) -> UnsafeMutablePointer<Handle> {
         unsafe memory.assumingMemoryBound(to: Handle.self)
     }
 
     /// Calls the reaction, unless the handle was closed.
-    func react(_ status: CInt, _ events: CInt) {
+    final func react(_ status: CInt, _ events: CInt) {
         guard case .open(let reaction) = state else { return }
         reaction(status, events)
     }
 
     /// Ends the handle; the loop frees it in its current or next turn. Again: nothing.
-    func close() {
+    final func close() {
         guard case .open = state else { return }
         state = .closed
         unsafe uv_close(untyped, handleClosed)
     }
 
-    fileprivate func free() { unsafe memory.deallocate() }
+    fileprivate final func free() { unsafe memory.deallocate() }
 
-    /// The box of a handle that libuv hands to a callback.
-    static func of(_ data: UnsafeMutableRawPointer?) -> HandleBox {
+    /// The box of a handle that libuv hands to a callback; it must have been made as a `Box`.
+    static func of<Box: HandleBox>(
+        _ data: UnsafeMutableRawPointer?, as type: Box.Type = HandleBox.self
+    ) -> Box {
         guard let data = unsafe data else { fatalError("a libuv callback came without its box") }
-        return unsafe Unmanaged<HandleBox>.fromOpaque(data).takeUnretainedValue()
+        return unsafe Unmanaged<Box>.fromOpaque(data).takeUnretainedValue()
     }
 }
 

@@ -131,7 +131,8 @@ import Glibc
     }
 
     /// Has `body` run at the end of each turn: after the callbacks that came together, before the
-    /// loop waits again, and once at the end when nothing is left to wait for.
+    /// loop waits (also before the first wait of a run), and once more when nothing is left to wait
+    /// for. So nothing that a callback noticed waits for the next event, except at `stop()`.
     ///
     /// Bodies run in the order they were given, until `close()` drops them. They do not keep the
     /// loop running.

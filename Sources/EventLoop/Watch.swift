@@ -22,19 +22,21 @@ public struct Interest: OptionSet, Hashable, Sendable {
 
 /// Waits on a descriptor it does not own (`uv_poll`): pipe, socket, pidfd, timerfd, terminal.
 ///
-/// Level-triggered: while there is something to read, `react` is called once a turn. It keeps the
-/// loop running as long as it has an interest. Dropped without `close()`, it closes itself.
+/// Level-triggered: as long as there is something to read, `react` is called once a turn. It keeps
+/// the loop running as long as it has an interest. Dropped without `close()`, it closes itself.
+///
+/// The watch must be closed before the descriptor is: libuv aborts the process over a watched
+/// descriptor that is not open, and closing the watch late makes whatever got the number deaf.
 public final class Watch {
     private let loop: Loop
-    private let box: HandleBox
-    private let descriptor: CInt
-    private var interest: Interest
+    private let box: PollBox
 
     /// Starts waiting. libuv makes the descriptor non-blocking, for everybody who shares it.
     ///
-    /// - Parameter react: runs on the loop's thread with what is ready, never an empty set. After an
-    ///   error on the descriptor (`POLLERR`) it gets the whole interest and `.disconnect`: the
-    ///   owner's next read or write tells which error it is.
+    /// - Parameter react: runs on the loop's thread with what is ready, never an empty set. Of an
+    ///   error on the descriptor (`POLLERR`: a pipe without reader, a refused datagram) it is told by
+    ///   its whole interest and `.disconnect`; the owner's next read or write gets the error itself.
+    ///   An error that stays comes again every turn, until `close()` or an empty interest.
     /// - Throws: `EPERM` for what cannot be waited on (a regular file), `EBADF`, and `EEXIST` for a
     ///   descriptor which has a watch already; wait on a `dup` of it instead.
     public init(
@@ -42,33 +44,56 @@ public final class Watch {
     ) throws(UVError) {
         precondition(loop.isOpen, "cannot watch descriptor \(descriptor): the loop is closed")
         self.loop = loop
-        self.descriptor = descriptor
-        self.interest = interest
-        box = try unsafe HandleBox(
-            of: uv_poll_t.self, label: "watch of descriptor \(descriptor)", call: "uv_poll_init",
-            initialize: { unsafe uv_poll_init(loop.pointer, $0, descriptor) },
-            react: { _, events in react(Interest(rawValue: events)) })
-        change(to: interest)
+        box = try PollBox(loop, descriptor, react)
+        box.change(to: interest)
     }
 
-    /// Waits for something else from now on; for nothing with an empty set. After `close()`: nothing.
+    /// Waits for something else from now on; for nothing with an empty set, and then it does not keep
+    /// the loop running. After `close()`: nothing.
     public func change(to interest: Interest) {
         guard box.isOpen else { return }
-        self.interest = interest
-        let result = unsafe uv_poll_start(
-            box.handle(as: uv_poll_t.self), interest.intersection(.everything).rawValue, polled)
-        precondition(result == 0, "cannot watch descriptor \(descriptor): it has another watch")
+        box.change(to: interest)
     }
 
     /// Stops waiting; `react` never runs afterwards, even if it was due in this turn. Idempotent.
-    ///
-    /// Afterwards, and not before, the descriptor may be closed.
     public func close() { box.close() }
 
     deinit { box.close() }
 }
 
+/// The handle of a watch, and what it waits for.
+private final class PollBox: HandleBox {
+    private let descriptor: CInt
+    private var interest: Interest = []
+
+    init(
+        _ loop: Loop, _ descriptor: CInt, _ react: @escaping (Interest) -> Void
+    ) throws(UVError) {
+        self.descriptor = descriptor
+        try unsafe super.init(
+            of: uv_poll_t.self, label: "watch of descriptor \(descriptor)", call: "uv_poll_init",
+            initialize: { unsafe uv_poll_init(loop.pointer, $0, descriptor) },
+            react: { _, events in react(Interest(rawValue: events)) })
+    }
+
+    func change(to interest: Interest) {
+        self.interest = interest.intersection(.everything)
+        let result = unsafe uv_poll_start(
+            handle(as: uv_poll_t.self), self.interest.rawValue, polled)
+        precondition(result == 0, "cannot watch descriptor \(descriptor): it has another watch")
+    }
+
+    func translate(_ status: CInt, _ events: CInt) {
+        guard status < 0 else { return react(0, events) }
+        // libuv stops a handle when it sees POLLERR, and calls every error EBADF. Waiting goes on: a
+        // socket's error is over once it was read, and then the next datagram counts.
+        let told = interest.union(.disconnect)
+        change(to: interest)
+        react(status, told.rawValue)
+    }
+}
+
 private func polled(_ handle: UnsafeMutablePointer<uv_poll_t>?, _ status: CInt, _ events: CInt) {
     guard let handle = unsafe handle else { fatalError("a poll callback came without its handle") }
-    unsafe HandleBox.of(handle.pointee.data).react(status, events)
+    unsafe PollBox.of(handle.pointee.data, as: PollBox.self).translate(status, events)
 }
