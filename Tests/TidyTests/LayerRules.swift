@@ -7,7 +7,7 @@ enum Layers {
         "StoicProcess": ["Stoic", "Glibc"],
         "StoicLog": ["Stoic", "Glibc"],
         "StoicTesting": ["Stoic"],
-        "EventLoop": ["CUV", "CProcess", "Glibc"],
+        "EventLoop": ["CUV", "CProcess", "Glibc", "Synchronization"],
         "ServiceKit": ["CLifecycle", "Glibc"],
         "Manifest": ["Stoic", "CYAML", "CJSON", "Glibc"],
         "Simulation": ["Stoic"],
