@@ -4,7 +4,7 @@ import Glibc
 func nanoseconds(of clock: clockid_t) -> Int64 {
     var reading = timespec()
     let result = unsafe clock_gettime(clock, &reading)
-    precondition(result == 0, "cannot read clock \(clock): errno \(errno)")
+    demand(result == 0, "cannot read clock \(clock): errno \(errno)")
     return Int64(reading.tv_sec) * 1_000_000_000 + Int64(reading.tv_nsec)
 }
 

@@ -70,9 +70,13 @@ import CUV
 
     /// Ends the handle; the loop frees it in its current or next turn. Again: nothing.
     final func close() {
-        guard case .open = state else { return }
-        state = .closed
-        unsafe uv_close(untyped, handleClosed)
+        guard case .open(let reaction) = state else { return }
+        // Letting go of the reaction may free its owner, which may call `close()` again: that must
+        // find the state changed and nobody inside it.
+        withExtendedLifetime(reaction) {
+            state = .closed
+            unsafe uv_close(untyped, handleClosed)
+        }
     }
 
     fileprivate final func free() { unsafe memory.deallocate() }

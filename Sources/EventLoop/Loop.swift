@@ -94,15 +94,17 @@ import Glibc
     public func close() {
         switch phase {
         case .resting, .stoppedAhead: break
-        case .running, .ending, .stopping: preconditionFailure("cannot close a loop that runs")
+        case .running, .ending, .stopping: fatalError("cannot close a loop that runs")
         case .closed: return
         }
         let left = openHandles()
-        precondition(left.isEmpty, "cannot close the loop: left open: \(left)")
-        precondition(
+        demand(left.isEmpty, "cannot close the loop: left open: \(left)")
+        demand(
             unfinishedWork == 0, "cannot close the loop: \(unfinishedWork) queued work unfinished")
-        turnEnds = []
         phase = .closed
+        let bodies = turnEnds
+        turnEnds = []
+        defer { withExtendedLifetime(bodies) {} }
         unsafe turnHandle.withMemoryRebound(to: uv_handle_t.self, capacity: 1) {
             unsafe uv_close($0, nil)
         }
@@ -111,10 +113,10 @@ import Glibc
         var rounds = 0
         while unsafe uv_run(pointer, UV_RUN_NOWAIT) != 0 {
             rounds += 1
-            precondition(rounds < 10_000, "cannot close the loop: its handles do not end")
+            demand(rounds < 10_000, "cannot close the loop: its handles do not end")
         }
         let result = unsafe uv_loop_close(pointer)
-        precondition(result == 0, "cannot close the loop: uv_loop_close answered \(result)")
+        demand(result == 0, "cannot close the loop: uv_loop_close answered \(result)")
         unsafe turnHandle.deallocate()
         unsafe pointer.deallocate()
     }

@@ -10,7 +10,7 @@ public struct OwnedDescriptor: ~Copyable, Sendable {
 
     /// Takes ownership of an open descriptor. From here on nobody else may close it.
     public init(owning number: CInt) {
-        precondition(number >= 0, "cannot own descriptor \(number): it is not open")
+        demand(number >= 0, "cannot own descriptor \(number): it is not open")
         self.number = number
     }
 

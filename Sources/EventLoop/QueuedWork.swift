@@ -10,7 +10,7 @@ import CUV
 public func queueWork<R: Sendable>(
     _ loop: Loop, _ work: @escaping @Sendable () -> R, then: @escaping (R) -> Void
 ) throws(UVError) {
-    precondition(loop.isOpen, "cannot queue work: the loop is closed")
+    demand(loop.isOpen, "cannot queue work: the loop is closed")
     try WorkBox<R>(loop, work, then).start()
 }
 

@@ -12,7 +12,7 @@ public final class SignalWatch {
     ///
     /// - Throws: `EINVAL` for a signal that nobody can catch, such as `SIGKILL`.
     public init(_ loop: Loop, signal: CInt, _ react: @escaping () -> Void) throws(UVError) {
-        precondition(loop.isOpen, "cannot catch signal \(signal): the loop is closed")
+        demand(loop.isOpen, "cannot catch signal \(signal): the loop is closed")
         self.loop = loop
         box = try unsafe HandleBox(
             of: uv_signal_t.self, label: "watch of signal \(signal)", call: "uv_signal_init",

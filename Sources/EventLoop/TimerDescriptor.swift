@@ -25,7 +25,7 @@ struct TimerDescriptor: ~Copyable {
         setting.it_value.tv_nsec = Int(moment % 1_000_000_000)
         let result = unsafe timerfd_settime(
             descriptor.number, CInt(TFD_TIMER_ABSTIME), &setting, nil)
-        precondition(result == 0, "cannot set a timer: errno \(errno)")
+        demand(result == 0, "cannot set a timer: errno \(errno)")
     }
 
     /// Takes note that the timer went off: it is not set any more and not readable.

@@ -16,7 +16,7 @@ public final class Wakeup {
     ///
     /// - Throws: when the loop has no descriptor left for its first wakeup (`EMFILE`, `ENFILE`).
     public init(_ loop: Loop, _ react: @escaping () -> Void) throws(UVError) {
-        precondition(loop.isOpen, "cannot make a wakeup: the loop is closed")
+        demand(loop.isOpen, "cannot make a wakeup: the loop is closed")
         self.loop = loop
         box = try unsafe HandleBox(
             of: uv_async_t.self, label: "wakeup", call: "uv_async_init",
@@ -51,7 +51,7 @@ public final class WakeupHandle: Sendable {
         target.withLock { address in
             guard let address else { return }
             let result = unsafe uv_async_send(UnsafeMutablePointer(bitPattern: address))
-            precondition(result == 0, "cannot wake the loop: uv_async_send answered \(result)")
+            demand(result == 0, "cannot wake the loop: uv_async_send answered \(result)")
         }
     }
 

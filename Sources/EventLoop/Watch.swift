@@ -42,7 +42,7 @@ public final class Watch {
     public init(
         _ loop: Loop, descriptor: CInt, interest: Interest, _ react: @escaping (Interest) -> Void
     ) throws(UVError) {
-        precondition(loop.isOpen, "cannot watch descriptor \(descriptor): the loop is closed")
+        demand(loop.isOpen, "cannot watch descriptor \(descriptor): the loop is closed")
         self.loop = loop
         box = try PollBox(loop, descriptor, react)
         box.change(to: interest)
@@ -80,7 +80,7 @@ private final class PollBox: HandleBox {
         self.interest = interest.intersection(.everything)
         let result = unsafe uv_poll_start(
             handle(as: uv_poll_t.self), self.interest.rawValue, polled)
-        precondition(result == 0, "cannot watch descriptor \(descriptor): it has another watch")
+        demand(result == 0, "cannot watch descriptor \(descriptor): it has another watch")
     }
 
     func translate(_ status: CInt, _ events: CInt) {
