@@ -75,8 +75,8 @@ public struct Place: Hashable, Comparable, Sendable, CustomStringConvertible {
 
 /// Why a config cannot be used: everything that is wrong with it, in the order of the file.
 public struct ConfigError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// At least one error, and the warnings beside them. At most `mostDiagnostics`, and then one more
-    /// that says how many are not listed.
+    /// At least one error, and the warnings beside them. At most `mostDiagnostics`, and then one
+    /// more that says how many are not listed.
     public let diagnostics: [Diagnostic]
 
     /// More problems than this are counted, not listed.

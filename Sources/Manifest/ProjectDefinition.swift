@@ -42,7 +42,8 @@ public struct ProjectDefinition: Hashable, Sendable {
 
 /// One service of a project: its rules for the brain, and how to launch it.
 public struct ServiceDefinition: Hashable, Sendable {
-    /// The rules. `launchDigest` covers everything below that a running incarnation cannot take over.
+    /// The rules. `launchDigest` covers everything below that a running incarnation cannot take
+    /// over.
     public var spec: ServiceSpec
     /// For people: one line.
     public var description: String?

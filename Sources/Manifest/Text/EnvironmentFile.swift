@@ -23,11 +23,11 @@ public let mostEnvironmentFileBytes = 1 << 20
 /// Reads the variables of an environment file, in the order of the file.
 ///
 /// A line is `NAME=VALUE`, with an optional `export` in front; blank lines and lines whose first
-/// visible character is `#` say nothing. A value is what follows the first `=` up to the end of the
-/// line, without the blanks around it, and nothing else is special in it: not `#`, not `=`, not `$`,
-/// not a backslash. A value that begins with a quote ends at the same quote, also some lines later:
-/// in single quotes everything is literal, in double quotes `\"`, `\\`, `\$`, `` \` ``, `\n`, `\r` and `\t`
-/// stand for a character. A later line for a name replaces an earlier one.
+/// visible character is `#` say nothing. A value is what follows the first `=` up to the end of
+/// the line, without the blanks around it, and nothing else is special in it: not `#`, not `=`,
+/// not `$`, not a backslash. A value that begins with a quote ends at the same quote, also some
+/// lines later: in single quotes everything is literal, in double quotes `\"`, `\\`, `\$`, `` \`
+/// ``, `\n`, `\r` and `\t` stand for a character. A later line for a name replaces an earlier one.
 ///
 /// Blocks on the file; safe from any thread.
 /// - Parameter path: At most `mostEnvironmentFileBytes` long.
@@ -56,8 +56,8 @@ public func readEnvironmentFile(
 }
 
 extension Diagnostic {
-    init(file: String, path: String = "", fault: TextFault) {
-        self.init(.error, file: file, place: fault.place, path: path, fault.message)
+    init(file: String, fault: TextFault) {
+        self.init(.error, file: file, place: fault.place, path: fault.path, fault.message)
         suggestion = fault.suggestion
     }
 }

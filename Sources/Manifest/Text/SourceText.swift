@@ -1,6 +1,8 @@
-/// A problem at a place of a text, before anybody knows which keys lead there.
+/// A problem at a place of a text.
 struct TextFault: Error {
     var place: Place
+    /// The keys that lead there, if somebody knows.
+    var path = ""
     var message: String
     var suggestion: String?
 

@@ -1,5 +1,6 @@
-/// The word of `words` that `text` was probably meant to be: at most a third of its letters apart (two at
-/// most, swapped neighbours counting once), case apart counting nothing. The first of equals wins.
+/// The word of `words` that `text` was probably meant to be: at most a third of its letters apart
+/// (two at most, swapped neighbours counting once), case apart counting nothing. The first of
+/// equals wins.
 /// - Complexity: O(words × length); no more than the first 1,000 words are looked at.
 func nearest(to text: String, among words: some Sequence<String>) -> String? {
     let wanted = Array(text.lowercased().utf8)

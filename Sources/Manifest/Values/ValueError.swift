@@ -17,8 +17,8 @@ public struct ValueError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Text of the user's as a message shows it: in double quotes, control characters escaped, cut after
-/// 60 characters.
+/// Text of the user's as a message shows it: in double quotes, control characters escaped, cut
+/// after 60 characters.
 func quoted(_ text: some StringProtocol) -> String {
     var shown = "\""
     for (count, scalar) in text.unicodeScalars.enumerated() {

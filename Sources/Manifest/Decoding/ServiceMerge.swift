@@ -1,0 +1,98 @@
+import Stoic
+
+/// The keys of a service after its defaults and what it extends were laid beneath its own.
+struct ServiceKeys: Located {
+    let name: ServiceName
+    var place: Place
+    var path: String
+    var values: [String: Checked] = [:]
+    /// Every key given somewhere, right or wrong.
+    var given: Set<String> = []
+    /// Keys whose value is that of `defaults`.
+    var fromDefaults: Set<String> = []
+    /// `environment` of the defaults, of what it extends, and its own: later ones win.
+    var environments: [Checked] = []
+
+    subscript(_ key: String) -> Checked? { values[key] }
+
+    /// Lays `keys` over what is there.
+    mutating func add(_ keys: CheckedObject) {
+        given.formUnion(keys.given)
+        fromDefaults.subtract(keys.given)
+        for key in keys.given { values[key] = keys[key] }
+        if let environment = keys["environment"] { environments.append(environment) }
+    }
+}
+
+/// Resolves `extends` and `defaults`.
+struct ServiceMerge {
+    /// The longest chain of `extends`.
+    static let mostLinks = 64
+
+    let log: DiagnosticLog
+    let defaults: CheckedObject?
+    let entries: [Checked.Entry]
+
+    /// The keys of every service, in the order of the file.
+    func merged() -> [ServiceKeys] {
+        let own = entries.map { $0.value.object }
+        let bases = self.bases()
+        return entries.enumerated().map { number, entry in
+            var keys = ServiceKeys(
+                name: ServiceName(entry.key), place: entry.spot.place, path: entry.spot.path)
+            if let defaults {
+                keys.add(defaults)
+                keys.fromDefaults = keys.given
+            }
+            for layer in chain(from: number, bases).reversed() {
+                if let object = own[layer] { keys.add(object) }
+            }
+            return keys
+        }
+    }
+
+    /// The service, what it extends, what that extends, and so on.
+    private func chain(from number: Int, _ bases: [Int?]) -> [Int] {
+        var chain = [number]
+        while let base = bases[chain[chain.count - 1]] {
+            guard chain.count <= Self.mostLinks else {
+                log.error(
+                    entries[number].spot,
+                    "it extends a chain of more than \(Self.mostLinks) services")
+                return [number]
+            }
+            chain.append(base)
+        }
+        return chain
+    }
+
+    /// For each service the one it extends, as far as that makes sense.
+    private func bases() -> [Int?] {
+        if let extends = defaults?["extends"] {
+            log.error(extends, "defaults cannot extend a service")
+        }
+        let names = entries.map(\.key)
+        let index = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0) })
+        let extended = entries.map { $0.value.object?["extends"] }
+        var bases = extended.map { $0?.text.flatMap { index[$0] } }
+        for case let extends? in extended {
+            guard let name = extends.text, index[name] == nil else { continue }
+            log.error(extends, "no service \(quoted(name))", near: name, among: names)
+        }
+        let specs = names.enumerated().map { number, name in
+            let base = bases[number].map { Need(ServiceName(names[$0])) }
+            return ServiceSpec(ServiceName(name), needs: base.map { [$0] } ?? [])
+        }
+        do throws(DependencyGraphError) { _ = try DependencyGraph(specs) } catch {
+            for cycle in error.cycles {
+                for name in cycle { if let number = index[name.text] { bases[number] = nil } }
+                guard let first = cycle.first, let number = index[first.text],
+                    let extends = extended[number]
+                else { continue }
+                let path = DependencyGraphError.spelledOut(cycle)
+                log.error(extends, "services extend each other in a circle: \(path)")
+            }
+        }
+        return bases
+    }
+}

@@ -1,0 +1,56 @@
+/// Keys of other tools at the top of a file, and what to use here.
+let foreignProjectKeys = [
+    "version": "no version", "processes": "services", "daemons": "services", "programs": "services",
+    "env": "environment", "exit_budget": "exitBudget", "stop_order": "stopOrder",
+    "include": "one file", "state_dir": "stateDirectory", "log_location": "output: {file: …}",
+    "env_file": "environmentFile in defaults", "shutdown_timeout": "exitBudget",
+    "x": "x-NAME for keys of your own",
+]
+
+/// Keys of other tools in a service, and what to use here.
+let foreignServiceKeys = [
+    // What is needed
+    "depends_on": "needs", "dependsOn": "needs", "requires": "needs", "after": "needs",
+    "wants": "needs: {NAME: {required: false}}", "dependencies": "needs",
+    "before": "needs in the other one",
+    // How it is launched
+    "cmd": "command", "exec": "command", "run": "command", "script": "command with shell: true",
+    "entrypoint": "command", "args": "command", "ExecStart": "command",
+    "cwd": "workingDirectory", "dir": "workingDirectory", "directory": "workingDirectory",
+    "working_dir": "workingDirectory", "working_directory": "workingDirectory",
+    "workdir": "workingDirectory", "WorkingDirectory": "workingDirectory",
+    "env": "environment", "environments": "environment", "Environment": "environment",
+    "env_file": "environmentFile", "environment_file": "environmentFile",
+    "envFile": "environmentFile", "EnvironmentFile": "environmentFile",
+    "clear_env": "inheritEnvironment: false", "pass_env": "inheritEnvironment",
+    "uid": "user", "gid": "group", "User": "user", "ulimits": "limits", "rlimits": "limits",
+    "priority": "nice",
+    "log": "output", "logs": "output", "logging": "output", "stdout_logfile": "output: {file: …}",
+    "log_location": "output: {file: …}",
+    // How it becomes ready
+    "healthcheck": "ready", "health": "ready", "readiness": "ready", "readiness_probe": "ready",
+    "readinessProbe": "ready", "readyWhen": "ready", "ready_log_line": "ready: {log: …}",
+    "notify": "ready: notify", "liveness_probe": "watchdog", "livenessProbe": "watchdog",
+    "start_timeout": "startTimeout", "TimeoutStartSec": "startTimeout",
+    "launch_timeout_seconds": "startTimeout", "startsecs": "ready: {started: {for: …}}",
+    "startretries": "startAttempts", "start_attempts": "startAttempts",
+    "autostart": "start: manual", "disabled": "start: manual", "enabled": "start: manual",
+    "profiles": "start: manual",
+    // How it stops
+    "stop_grace_period": "stopTimeout", "stop_timeout": "stopTimeout",
+    "kill_timeout": "stopTimeout", "stopwaitsecs": "stopTimeout", "TimeoutStopSec": "stopTimeout",
+    "stop_signal": "stop: {signal: …}", "stopsignal": "stop: {signal: …}",
+    "kill_signal": "stop: {signal: …}", "KillSignal": "stop: {signal: …}",
+    "stopSignal": "stop: {signal: …}", "shutdown": "stop", "stop_command": "stop: {command: …}",
+    "reload_signal": "reload",
+    // What follows its end
+    "restart_policy": "restart", "availability": "restart", "autorestart": "restart",
+    "Restart": "restart", "restart_delay": "restart: {backoff: {initial: …}}",
+    "max_restarts": "restart: {limit: {count: …, window: …}}", "backoff": "restart: {backoff: …}",
+    "critical": "essential", "exit_on_failure": "essential", "exit_on_end": "essential",
+    "watchdog_sec": "watchdog", "WatchdogSec": "watchdog",
+    // What there is not
+    "image": "command: containers are not run here", "build": "a oneshot that builds",
+    "ports": "provides", "volumes": "no volumes", "replicas": "extends, a service for each",
+    "schedule": "an outside scheduler and `start NAME`", "hooks": "a oneshot in needs",
+]
