@@ -85,6 +85,9 @@ let package = Package(
         tests("ControlTests", ["Orchestrator", "EventLoop", "Manifest", "Stoic"]),
         tests("CLITests", ["OrchestratorCLI", "Orchestrator", "Manifest", "Stoic"]),
         tests("TidyTests", []),
-        tests("EndToEndTests", ["CProcess", "orchestrator", "puppet"]),
+        .target(
+            name: "CBench", path: "Tests/Fixtures/bench", cSettings: strictC,
+            linkerSettings: [.linkedLibrary("util")]),
+        tests("EndToEndTests", ["CBench", "orchestrator", "puppet"]),
     ]
 )
