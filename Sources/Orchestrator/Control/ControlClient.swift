@@ -99,14 +99,14 @@ public final class ControlClient {
         defer { close(descriptor) }
         try send(request, to: descriptor)
         var reception = Reception(path: path)
-        var deadline = SuspendingClock.now + limits.answer
+        var deadline = ContinuousClock.now + limits.answer
         var limit = limits.answer
         var step = "an answer"
         while !reception.isComplete {
             try wait(descriptor, for: POLLIN, until: deadline, step: step, limit: limit)
             try reception.read(from: descriptor, onLine)
             if reception.isStream {
-                deadline = SuspendingClock.now + lineLimit
+                deadline = ContinuousClock.now + lineLimit
                 limit = lineLimit
                 step = "the next line"
             }
@@ -119,7 +119,7 @@ public final class ControlClient {
     private func send(_ request: [UInt8], to descriptor: CInt) throws(ControlClientError) {
         var queue = OutputQueue()
         queue.append(request)
-        let deadline = SuspendingClock.now + limits.send
+        let deadline = ContinuousClock.now + limits.send
         while true {
             switch queue.send(to: descriptor) {
             case .gone: return
@@ -132,7 +132,7 @@ public final class ControlClient {
     }
 
     private func wait(
-        _ descriptor: CInt, for events: CInt, until deadline: SuspendingClock.Instant,
+        _ descriptor: CInt, for events: CInt, until deadline: ContinuousClock.Instant,
         step: String, limit: Duration
     ) throws(ControlClientError) {
         while true {
@@ -140,7 +140,7 @@ public final class ControlClient {
             if let interruption {
                 requests.append(pollfd(fd: interruption, events: Int16(POLLIN), revents: 0))
             }
-            let left = SuspendingClock.now.duration(to: deadline)
+            let left = ContinuousClock.now.duration(to: deadline)
             guard left > .zero else { throw .timedOut(waitingFor: step, after: limit) }
             // poll(2) takes at most 24 days at once; then it is asked again.
             let seconds = min(left.components.seconds, 2_000_000)
@@ -163,8 +163,9 @@ public final class ControlClient {
             throw .system(.latest("socket", path))
         }
         // A Unix socket waits in connect(2) while the engine's backlog is full; this bounds it.
-        var bound = timeval(tv_sec: Int(limit.components.seconds), tv_usec: 0)
-        let size = socklen_t(MemoryLayout<timeval>.size)
+        // (`struct timeval` is two machine words: seconds and microseconds.)
+        var bound = [Int(limit.components.seconds), 0]
+        let size = socklen_t(2 * MemoryLayout<Int>.size)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &bound, size)
         let code = UnixSocket.connect(descriptor, to: path)
         do throws(ControlClientError) {
