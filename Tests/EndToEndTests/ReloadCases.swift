@@ -1,0 +1,121 @@
+import Glibc
+import Testing
+
+@Suite("Cases: reload", .timeLimit(.minutes(3)))
+@BenchActor
+struct ReloadCases {
+    private static let a = Service.puppet("a", "", "stopTimeout: 2s", "restart: always")
+    private static let b = Service.puppet("b", "", "needs: [a]")
+    private static let c = Service.puppet("c")
+
+    /// How often each service was started.
+    private static func starts(_ bench: Bench) -> [String: Int] {
+        var counts: [String: Int] = [:]
+        for event in bench.events where event.event == "start" {
+            counts[event.name, default: 0] += 1
+        }
+        return counts
+    }
+
+    private static func begin(_ bench: Bench) async throws -> Program {
+        try bench.config(services: [a, b, c])
+        let up = try bench.up()
+        for name in ["a", "b", "c"] { try await bench.saw(name, "start") }
+        try await bench.answers()
+        return up
+    }
+
+    private static func end(_ up: Program, _ bench: Bench) async throws {
+        up.signal(SIGTERM)
+        #expect(try await bench.end(of: up) == .exited(0))
+    }
+
+    @Test("C45: what did not change keeps its process")
+    func unchanged() async throws {
+        try await withBench { bench in
+            let up = try await Self.begin(bench)
+            try await bench.must("reload")
+            try bench.config(services: [
+                Self.c, Self.b, .puppet("a", "", "restart: always", "stopTimeout: 2s"),
+            ])
+            try await bench.must("reload")
+            try bench.config(services: [Self.a, Self.b, Self.c, .puppet("d", "", "needs: [c]")])
+            try await bench.must("reload")
+            try await bench.saw("d", "start")
+            #expect(Self.starts(bench) == ["a": 1, "b": 1, "c": 1, "d": 1])
+            #expect(bench.events.filter { $0.event == "got" }.isEmpty)
+            try await Self.end(up, bench)
+        }
+    }
+
+    @Test("C45: what changed restarts, alone")
+    func changed() async throws {
+        try await withBench { bench in
+            let up = try await Self.begin(bench)
+            try bench.config(services: [Self.a, Self.b, .puppet("c", "--beat 10")])
+            try await bench.must("reload")
+            try await bench.saw("c", "start", count: 2)
+            #expect(Self.starts(bench) == ["a": 1, "b": 1, "c": 2])
+            try await bench.must("reload")
+            try bench.config(services: [Self.a, Self.c])
+            try await bench.must("reload")
+            try await bench.saw("b", "bye")
+            #expect(bench.all("a", "got").isEmpty)
+            try await Self.end(up, bench)
+        }
+    }
+
+    @Test("C45: a change of what others need restarts in order")
+    func changedNeed() async throws {
+        try await withBench { bench in
+            let up = try await Self.begin(bench)
+            try bench.config(services: [.puppet("a", "--beat 10"), Self.b, Self.c])
+            try await bench.must("reload")
+            try await bench.saw("a", "start", count: 2)
+            #expect(bench.all("c", "got").isEmpty)
+            try await Self.end(up, bench)
+        }
+    }
+
+    @Test(
+        "C45: a bad config changes nothing",
+        arguments: [
+            ("a removed, b needs it", "services:\n  b: {command: [sleep, 9], needs: [a]}\n"),
+            ("broken", "services:\n  a: {command: [sleep, 9]\n"),
+            (
+                "a cycle",
+                "services:\n  a: {command: [x], needs: [b]}\n  b: {command: [x], needs: [a]}\n"
+            ), ("empty", ""), ("half", "services:\n  a:\n    comm"),
+        ])
+    func badConfig(what: String, text: String) async throws {
+        try await withBench { bench in
+            let up = try await Self.begin(bench)
+            try bench.write(text, to: "orchestrator.yaml")
+            let reload = try await bench.run("reload")
+            #expect(reload.ending == .exited(78), "\(what): \(reload.output)\(reload.errors)")
+            #expect(reload.errors.contains("orchestrator.yaml"), "\(reload.errors)")
+            #expect(Self.starts(bench) == ["a": 1, "b": 1, "c": 1])
+            let a = try await bench.saw("a", "start")
+            ProcessTable.kill(a.pid, begun: try #require(a.begun))
+            try await bench.saw("a", "start", count: 2)
+            try bench.config(services: [Self.a, Self.b, Self.c, .puppet("d")])
+            try await bench.must("reload")
+            try await bench.saw("d", "start")
+            #expect(bench.all("b", "start").count == 1)
+            try await Self.end(up, bench)
+        }
+    }
+
+    @Test("C45: a config that cannot be read changes nothing", .enabled(if: Privileges.isRoot))
+    func unreadable() async throws {
+        try await withBench { bench in
+            let up = try await Self.begin(bench)
+            try bench.write("services: {}\n", to: "orchestrator.yaml", mode: 0o000)
+            let reload = try await bench.run("reload")
+            #expect([.exited(78), .exited(77)].contains(reload.ending))
+            #expect(reload.errors.contains("orchestrator.yaml"))
+            #expect(Self.starts(bench) == ["a": 1, "b": 1, "c": 1])
+            try await Self.end(up, bench)
+        }
+    }
+}
