@@ -91,7 +91,8 @@ typedef struct {
     unsigned keep_low, keep_high;
     bool shares_table;
     struct rlimit original_descriptors;
-    int probe_read, probe_write; /* for cproc_probe_main */
+    /* For the probe: what its orphan reads, and every copy of the pipe's other end. */
+    int probe_read, probe_write[2];
     volatile pid_t probe_orphan;
 } cproc_child;
 

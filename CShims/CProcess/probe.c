@@ -50,7 +50,7 @@ static int probe_main(void *argument)
 #endif
         if (orphan == 0) { /* a real copy of us, with memory of its own */
             char end;
-            syscall(SYS_close, child->probe_write);
+            for (int i = 0; i < 2; i++) syscall(SYS_close, child->probe_write[i]);
             syscall(SYS_read, child->probe_read, &end, 1);
             syscall(SYS_exit_group, 0);
         }
@@ -68,7 +68,7 @@ static int attempt(cproc_worker *worker)
         .keep_high = (unsigned)(worker->slot_low + worker->slot_count - 1),
         .shares_table = spawner->features.shared_table,
         .probe_read = worker->slot_low + 1,
-        .probe_write = worker->slot_low + 2,
+        .probe_write = { worker->slot_low + 2, spawner->orphan_pipe[1] },
     };
     int pidfd = -1;
     pid_t pid =
