@@ -133,10 +133,12 @@ static void write_pid(char *place, pid_t pid)
 static void execute(cproc_child *child)
 {
     const cproc_order *order = child->order;
+    char *const nothing[] = { NULL };
+    char **variables = order->variables.items;
     int refused = 0;
     for (size_t i = 0; i < order->candidates.count; i++) {
         syscall(SYS_execve, order->candidates.items[i], order->arguments.items,
-                order->variables.items);
+                variables != NULL ? variables : nothing);
         switch (errno) {
         case EACCES:
             if (refused == 0) child->report.candidate = i;

@@ -11,7 +11,7 @@
 static const char default_path[] =
     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-static void spoil(cproc_order *order, int error)
+void cproc_order_spoil(cproc_order *order, int error)
 {
     if (order->spoiled == 0) order->spoiled = error;
 }
@@ -38,7 +38,7 @@ static void append_copy(cproc_order *order, cproc_texts *texts, const char *text
 {
     char *copy = strdup(text);
     int error = copy == NULL ? ENOMEM : append(texts, copy);
-    if (error != 0) spoil(order, error);
+    if (error != 0) cproc_order_spoil(order, error);
 }
 
 static void release(cproc_texts *texts)
@@ -78,13 +78,14 @@ void cproc_order_add_variable(cproc_order *order, const char *text)
 
 void cproc_order_add_pid_variable(cproc_order *order, const char *name)
 {
-    if (order->pid_value_count == CPROC_ORDER_PID_VARIABLES) return spoil(order, E2BIG);
+    if (order->pid_value_count == CPROC_ORDER_PID_VARIABLES)
+        return cproc_order_spoil(order, E2BIG);
     size_t length = strlen(name);
     char *text = calloc(1, length + 1 + 12); /* "=", ten digits at most, the end */
-    if (text == NULL) return spoil(order, ENOMEM);
+    if (text == NULL) return cproc_order_spoil(order, ENOMEM);
     memcpy(text, name, length);
     text[length] = '=';
-    if (append(&order->variables, text) != 0) return spoil(order, ENOMEM);
+    if (append(&order->variables, text) != 0) return cproc_order_spoil(order, ENOMEM);
     order->pid_values[order->pid_value_count++] = text + length + 1;
 }
 
@@ -92,16 +93,16 @@ void cproc_order_set_directory(cproc_order *order, const char *path)
 {
     free(order->directory);
     order->directory = strdup(path);
-    if (order->directory == NULL) spoil(order, ENOMEM);
+    if (order->directory == NULL) cproc_order_spoil(order, ENOMEM);
 }
 
 void cproc_order_set_identity(
     cproc_order *order, uint32_t user, uint32_t group, const uint32_t *groups, size_t count)
 {
-    if (count > CPROC_ORDER_GROUPS) return spoil(order, E2BIG);
+    if (count > CPROC_ORDER_GROUPS) return cproc_order_spoil(order, E2BIG);
     free(order->groups);
     order->groups = calloc(count + 1, sizeof *order->groups);
-    if (order->groups == NULL) return spoil(order, ENOMEM);
+    if (order->groups == NULL) return cproc_order_spoil(order, ENOMEM);
     for (size_t i = 0; i < count; i++) order->groups[i] = groups[i];
     order->group_count = count;
     order->has_identity = true;
@@ -123,8 +124,8 @@ void cproc_order_set_nice(cproc_order *order, int32_t nice)
 
 void cproc_order_add_limit(cproc_order *order, int32_t resource, uint64_t soft, uint64_t hard)
 {
-    if (resource == RLIMIT_LOCKS) return spoil(order, EINVAL);
-    if (order->limit_count == CPROC_ORDER_LIMITS) return spoil(order, E2BIG);
+    if (resource == RLIMIT_LOCKS) return cproc_order_spoil(order, EINVAL);
+    if (order->limit_count == CPROC_ORDER_LIMITS) return cproc_order_spoil(order, E2BIG);
     cproc_limit *place = &order->limits[order->limit_count++];
     place->resource = resource;
     place->limit.rlim_cur = soft == UINT64_MAX ? RLIM_INFINITY : (rlim_t)soft;
@@ -146,11 +147,11 @@ void cproc_order_set_death_signal(cproc_order *order, int32_t number)
 
 void cproc_order_add_descriptor(cproc_order *order, int source, int target)
 {
-    if (source < 0 || target < 0) return spoil(order, EBADF);
-    if (target >= 1 << 16) return spoil(order, EINVAL);
-    if (order->descriptor_count == CPROC_ORDER_DESCRIPTORS) return spoil(order, E2BIG);
+    if (source < 0 || target < 0) return cproc_order_spoil(order, EBADF);
+    if (target >= 1 << 16) return cproc_order_spoil(order, EINVAL);
+    if (order->descriptor_count == CPROC_ORDER_DESCRIPTORS) return cproc_order_spoil(order, E2BIG);
     for (size_t i = 0; i < order->descriptor_count; i++)
-        if (order->targets[i] == target) return spoil(order, EINVAL);
+        if (order->targets[i] == target) return cproc_order_spoil(order, EINVAL);
     order->sources[order->descriptor_count] = source;
     order->targets[order->descriptor_count++] = target;
 }
@@ -166,6 +167,8 @@ static const char *path_of(const cproc_order *order)
 
 int cproc_order_find_candidates(cproc_order *order)
 {
+    if (order->spoiled != 0) return order->spoiled;
+    if (order->arguments.count == 0) return EINVAL;
     const char *command = order->arguments.items[0];
     if (command[0] == '\0') return ENOENT;
     if (strchr(command, '/') != NULL) {
@@ -191,7 +194,8 @@ static cproc_detail explain_one(const char *path, int start, int error)
 {
     struct stat file;
     if (fstatat(start, path, &file, 0) != 0) return CPROC_DETAIL_NONE;
-    if (S_ISDIR(file.st_mode)) return error == EACCES ? CPROC_DETAIL_IS_DIRECTORY : CPROC_DETAIL_NONE;
+    if (S_ISDIR(file.st_mode))
+        return error == EACCES ? CPROC_DETAIL_IS_DIRECTORY : CPROC_DETAIL_NONE;
     if (error == ENOENT) return CPROC_DETAIL_NO_INTERPRETER;
     if (error == EACCES && (file.st_mode & 0111) == 0) return CPROC_DETAIL_NOT_EXECUTABLE;
     return CPROC_DETAIL_NONE;

@@ -268,15 +268,9 @@ cproc_features cproc_spawner_features(const cproc_spawner *spawner) { return spa
 
 int cproc_spawner_submit(cproc_spawner *spawner, cproc_order *order)
 {
-    int error = order->spoiled;
-    if (error == 0 && order->arguments.count == 0) error = EINVAL;
-    if (error == 0 && order->variables.items == NULL) {
-        order->variables.items = calloc(1, sizeof *order->variables.items);
-        if (order->variables.items == NULL) error = ENOMEM;
-        order->variables.capacity = 1;
-    }
+    int error = 0;
     pthread_mutex_lock(&spawner->lock);
-    if (error == 0 && spawner->retired) error = ESHUTDOWN;
+    if (spawner->retired) error = ESHUTDOWN;
     if (error == 0 && spawner->waiting.count >= CPROC_QUEUE_LIMIT) error = EAGAIN;
     if (error == 0) {
         push(&spawner->waiting, order);

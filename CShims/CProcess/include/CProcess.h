@@ -39,15 +39,17 @@ enum {
 };
 
 /* A launch to be made. The setters copy what they get; a failed copy, or a cap passed, is
- * remembered and comes back from `cproc_spawner_submit`. */
+ * remembered and comes back as the result of the launch. */
 typedef struct cproc_order cproc_order;
 
 /* `ticket` comes back with the result. NULL: out of memory. */
 cproc_order *_Nullable cproc_order_create(uint64_t ticket);
 /* Only for an order that was never submitted. */
 void cproc_order_destroy(cproc_order *order);
+/* Remembers an error as a setter would. */
+void cproc_order_spoil(cproc_order *order, int error);
 /* The argument vector, in order. The first is looked up in the PATH among the order's own
- * variables unless it has a slash; without a PATH, in /usr/local/bin:/usr/bin:/bin (and sbin). */
+ * variables unless it has a slash; without a PATH, in the usual bin and sbin directories. */
 void cproc_order_add_argument(cproc_order *order, const char *text);
 /* One `NAME=value` of the environment. Nothing is inherited. */
 void cproc_order_add_variable(cproc_order *order, const char *text);
@@ -114,8 +116,7 @@ void cproc_spawner_retire(cproc_spawner *spawner);
 /* Readable when a result waits. */
 int cproc_spawner_descriptor(const cproc_spawner *spawner);
 cproc_features cproc_spawner_features(const cproc_spawner *spawner);
-/* Takes the order over, whatever it returns. ENOMEM, E2BIG, EINVAL: the order was spoiled;
- * EAGAIN: too many wait; ESHUTDOWN: retired. */
+/* Takes the order over, whatever it returns. EAGAIN: too many wait; ESHUTDOWN: retired. */
 int cproc_spawner_submit(cproc_spawner *spawner, cproc_order *order);
 
 /* The steps of a launch, as they can fail. */

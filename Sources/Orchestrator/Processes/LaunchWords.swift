@@ -1,0 +1,50 @@
+import CProcess
+import Glibc
+import Stoic
+
+/// What a failed launch says, each completing "cannot …".
+struct LaunchWords {
+    private let command: String
+    private let directory: String
+    private let user: String
+    private let group: String
+
+    init(_ request: LaunchRequest) {
+        command = request.arguments.first ?? "an empty command"
+        directory = request.workingDirectory
+        user = request.identity.map { $0.name ?? String($0.user) } ?? ""
+        group = request.identity.map { String($0.group) } ?? ""
+    }
+
+    /// The words for the launch as a whole.
+    var run: String { "run \(command)" }
+
+    func failure(of result: cproc_result) -> LaunchFailure {
+        LaunchFailure(step: step(result), errorNumber: result.error)
+    }
+
+    private func step(_ result: cproc_result) -> String {
+        switch result.step {
+        case CPROC_STEP_CLONE: "make a process for \(command)"
+        case CPROC_STEP_DESCRIPTORS: "pass descriptors to \(command)"
+        case CPROC_STEP_SESSION: "make a session for \(command)"
+        case CPROC_STEP_SIGNALS: "set the signals of \(command)"
+        case CPROC_STEP_LIMITS: "set the limits of \(command)"
+        case CPROC_STEP_NICE: "set the nice value of \(command)"
+        case CPROC_STEP_GROUPS: "take the groups of user \(user)"
+        case CPROC_STEP_GROUP: "become group \(group)"
+        case CPROC_STEP_USER: "become user \(user)"
+        case CPROC_STEP_DIRECTORY: "enter the working directory \(directory)"
+        default: run + detail(result)
+        }
+    }
+
+    private func detail(_ result: cproc_result) -> String {
+        switch result.detail {
+        case CPROC_DETAIL_IS_DIRECTORY: " (it is a directory)"
+        case CPROC_DETAIL_NO_INTERPRETER: " (it is there, its interpreter is not)"
+        case CPROC_DETAIL_NOT_EXECUTABLE: " (it has no permission to be executed)"
+        default: result.error == ENOEXEC ? " (no program, and no script with a #! line)" : ""
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import CProcess
+public import EventLoop
+import Glibc
+import Stoic
+
+/// Makes processes, on threads of its own: an exec that hangs does not hang the loop.
+///
+/// Create one, on the main thread, before the first child. It makes this process the adopter of its
+/// descendants' orphans. The threads never end (decision 0013).
+@safe public final class Spawner {
+    /// The least a launch can be: the words for its failure, and whom to tell.
+    private struct Pending {
+        let words: LaunchWords
+        let then: (LaunchOutcome) -> Void
+    }
+
+    private enum State {
+        case open(Watch)
+        case closed
+    }
+
+    private let spawner: OpaquePointer
+    private var state = State.closed
+    private var pending: [UInt64: Pending] = [:]
+    private var lastTicket: UInt64 = 0
+    /// What the kernel grants, tried out when it was created.
+    public let features: KernelFeatures
+
+    /// Starts the threads and tries out the kernel.
+    ///
+    /// - Parameters:
+    ///   - threads: launches at the same time, 1 to 8. Two keep two cores busy.
+    ///   - missing: features to do without (`cproc_without`), for tests.
+    /// - Throws: `ENOSYS` on a kernel without pidfds (older than 5.3).
+    public init(_ loop: Loop, threads: Int = 2, without missing: UInt32 = 0) throws(UVError) {
+        var started: OpaquePointer?
+        let error = unsafe cproc_spawner_start(threads, missing, &started)
+        guard error == 0, let started = unsafe started else {
+            throw UVError(code: -error, call: "cproc_spawner_start")
+        }
+        unsafe spawner = started
+        features = unsafe KernelFeatures(cproc_spawner_features(started))
+        do {
+            let event = unsafe cproc_spawner_descriptor(started)
+            state = .open(
+                try Watch(loop, descriptor: event, interest: .readable) { [unowned self] _ in
+                    drain()
+                })
+        } catch {
+            unsafe cproc_spawner_retire(started)
+            throw error
+        }
+    }
+
+    /// Launches that have no outcome yet.
+    public var launchesUnderWay: Int { pending.count }
+
+    /// Launches `request`; `then` gets the outcome in a later turn of the loop (at once only when
+    /// closed, or with 65,536 launches under way).
+    ///
+    /// Bounded by the kernel alone: an exec from a dead network file system takes as long as that
+    /// does, and holds back the launches behind it on its thread.
+    public func launch(_ request: LaunchRequest, then: @escaping (LaunchOutcome) -> Void) {
+        let words = LaunchWords(request)
+        guard case .open = state else {
+            return then(.failed(LaunchFailure(step: words.run, errorNumber: ESHUTDOWN)))
+        }
+        lastTicket += 1
+        guard let order = unsafe cproc_order_create(lastTicket) else {
+            return then(.failed(LaunchFailure(step: words.run, errorNumber: ENOMEM)))
+        }
+        unsafe request.write(to: order)
+        let error = unsafe cproc_spawner_submit(spawner, order)
+        guard error == 0 else {
+            return then(.failed(LaunchFailure(step: words.run, errorNumber: error)))
+        }
+        pending[lastTicket] = Pending(words: words, then: then)
+    }
+
+    /// No more launches. Those under way are killed as they succeed, and nobody is told. Idempotent.
+    public func close() {
+        guard case .open(let watch) = state else { return }
+        state = .closed
+        watch.close()
+        pending = [:]
+        unsafe cproc_spawner_retire(spawner)
+    }
+
+    deinit { close() }
+
+    private func drain() {
+        var result = cproc_result()
+        // `then` may close us.
+        while case .open = state, unsafe cproc_spawner_take(spawner, &result) {
+            finish(result)
+        }
+    }
+
+    private func finish(_ result: cproc_result) {
+        let pending = self.pending.removeValue(forKey: result.ticket)
+        guard result.step == CPROC_STEP_NONE else {
+            let failure = pending?.words.failure(of: result)
+            if let pending, let failure { pending.then(.failed(failure)) }
+            return
+        }
+        let process = LaunchedProcess(
+            pid: result.pid, pidfd: OwnedDescriptor(owning: result.pidfd),
+            startTime: result.start_time, hasToken: result.has_token)
+        guard let pending else { fatalError("a launch came back with an unknown ticket") }
+        pending.then(.launched(process))
+    }
+}
+
+extension LaunchRequest {
+    /// Copies the request into an order. What C cannot say (a NUL inside a text) spoils it.
+    @unsafe fileprivate func write(to order: OpaquePointer) {
+        for argument in arguments { unsafe add(argument, order, cproc_order_add_argument) }
+        for variable in environment { unsafe add(variable, order, cproc_order_add_variable) }
+        for name in pidVariables { unsafe add(name, order, cproc_order_add_pid_variable) }
+        unsafe add(workingDirectory, order, cproc_order_set_directory)
+        if let identity, !isOurs(identity) {
+            unsafe cproc_order_set_identity(
+                order, identity.user, identity.group, identity.groups, identity.groups.count)
+        }
+        if let umask { unsafe cproc_order_set_umask(order, umask) }
+        if let nice { unsafe cproc_order_set_nice(order, nice) }
+        for limit in limits {
+            unsafe cproc_order_add_limit(order, limit.resource, limit.soft, limit.hard)
+        }
+        for each in descriptors {
+            unsafe cproc_order_add_descriptor(order, each.source, each.target)
+        }
+        if let cgroup { unsafe cproc_order_set_cgroup(order, cgroup) }
+        if let deathSignal { unsafe cproc_order_set_death_signal(order, deathSignal) }
+        unsafe cproc_order_set_token(order, token)
+    }
+
+    @unsafe private func add(
+        _ text: String, _ order: OpaquePointer,
+        _ call: (OpaquePointer, UnsafePointer<CChar>) -> Void
+    ) {
+        if text.utf8.contains(0) { return unsafe cproc_order_spoil(order, EINVAL) }
+        unsafe text.withCString { unsafe call(order, $0) }
+    }
+
+    /// Who is not root cannot set groups, not even to what they are.
+    private func isOurs(_ identity: Identity) -> Bool {
+        geteuid() != 0 && identity.user == geteuid() && identity.group == getegid()
+    }
+}
