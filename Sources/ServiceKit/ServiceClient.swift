@@ -13,10 +13,7 @@ public struct ServiceClient: Sendable {
     /// `ORCHESTRATOR_FD`, and unsets the variable: use it early, before other threads are started.
     public static let current = ServiceClient()
 
-    /// Why there is no control channel; zero where there is one.
-    private let channelFailure: Int32
-
-    private init() { channelFailure = min(clc_open(), 0) }
+    private init() { _ = clc_open() }
 
     /// Whether somebody hears what we say: we have a control channel or a notify socket.
     public var isSupervised: Bool {
@@ -96,9 +93,10 @@ public struct ServiceClient: Sendable {
     /// Takes the next order without waiting. One thread takes orders, this one or `listen`'s.
     /// - Returns: `nil` when there is none now, or no channel.
     public func nextOrder() -> ServiceOrder? {
+        let wasOpen = clc_fd() >= 0
         var message = clc_message()
         let result = unsafe clc_next(&message)
-        if result == -EPIPE && channelFailure == 0 { return .disconnected }
+        if wasOpen && clc_fd() < 0 { return .disconnected }
         guard result == 1 else { return nil }
         return ServiceOrder(message)
     }
