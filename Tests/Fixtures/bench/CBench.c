@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <netinet/in.h>
 #include <pty.h>
 #include <signal.h>
 #include <string.h>
@@ -179,6 +180,19 @@ int cbench_connect(const char *path) {
     int number = errno;
     close(descriptor);
     return -number;
+}
+
+int cbench_free_port(void) {
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (descriptor < 0) return -errno;
+    bool is_bound = bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0 &&
+                    getsockname(descriptor, (struct sockaddr *)&address, &length) == 0;
+    int number = errno;
+    close(descriptor);
+    return is_bound ? ntohs(address.sin_port) : -number;
 }
 
 int cbench_send(const char *path, const char *text) {

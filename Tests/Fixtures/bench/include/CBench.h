@@ -58,6 +58,9 @@ int cbench_serve(const char *path);
 // A stream socket connected to `path`, or a negated errno.
 int cbench_connect(const char *path);
 
+// A TCP port of 127.0.0.1 that was free a moment ago, or a negated errno.
+int cbench_free_port(void);
+
 // Sends one datagram to the socket at `path`. 0 or a negated errno.
 int cbench_send(const char *path, const char *text);
 
