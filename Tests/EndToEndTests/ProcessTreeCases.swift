@@ -126,8 +126,8 @@ struct ProcessTreeCases {
             try bench.config(services: [
                 .puppet(
                     "a", "--kid holdout --exit 0.1 --code 1", "stopTimeout: 200ms",
-                    "restart: {backoff: {initial: 20ms, max: 20ms}, limit: {count: 100, window: 1m}}"
-                )
+                    "restart: {backoff: {initial: 20ms, max: 20ms}, "
+                        + "limit: {count: 100, window: 1m}}")
             ])
             let up = try bench.up()
             try await bench.saw("a", "start", count: 3)

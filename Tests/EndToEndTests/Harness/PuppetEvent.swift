@@ -33,8 +33,8 @@ struct PuppetEvent: CustomStringConvertible {
     /// When the process of a `start` event began, in the kernel's ticks: with the pid, its identity.
     var begun: UInt64? { value("begun").flatMap { UInt64($0) } }
 
-    /// Whether the process of a `start` event is still there. A zombie counts, unless its parent is
-    /// the system's first process, which reaps when it likes.
+    /// Whether the process of a `start` event is still there. A zombie counts, unless its parent
+    /// is the system's first process, which reaps when it likes.
     var isAlive: Bool {
         guard let row = ProcessTable.row(pid), row.begun == begun else { return false }
         return !(row.state == "Z" && row.parent == 1)

@@ -3,14 +3,14 @@
 //   puppet NAME [FLAG [ARGUMENT]]…
 //
 // Every event is one datagram to the Unix socket $PLOG, and one line appended to $PLOGFILE:
-// `MILLISECONDS NAME PID EVENT EXTRA`, the time monotonic. Tests wait for events, never for time.
+// `MILLISECONDS NAME PID EVENT EXTRA`, the time monotonic. Tests wait for events, not for time.
 //
 // How it lives:
-//   --ready S         READY=1 after S seconds            --exit S --code N   ends after S seconds
+//   --ready S         READY=1 after S seconds          --exit S --code N   ends after S seconds
 //   --term WHAT       on SIGTERM, SIGINT, SIGQUIT: exit (0), exit1, ignore, slow:S, segv, or fork
 //                     (leaves a successor that ignores SIGTERM, and exits)
-//   --watchdog S      WATCHDOG=1 every S seconds         --silent S          no more after S seconds
-//   --flood N         N lines a second on stdout         --beat S            a `beat` event every S
+//   --watchdog S      WATCHDOG=1 every S seconds       --silent S          no more after S seconds
+//   --flood N         N lines a second on stdout       --beat S            a `beat` event every S
 //   --control         opens the control channel and stops when told to
 //   --cpu             burns a processor
 //
