@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
+#include <sys/types.h>
 
 /* Missing from older headers; the numbers are the kernel's and the same everywhere. */
 #ifndef SYS_pidfd_open

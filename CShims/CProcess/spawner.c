@@ -206,9 +206,14 @@ static int start_thread(cproc_spawner *spawner, size_t index, int slots)
     return spawner->start_error;
 }
 
-/* An ignored SIGCHLD makes the kernel reap our children behind our back. */
+/* An ignored SIGCHLD makes the kernel reap our children behind our back, a blocked one says
+ * nothing; either may have been inherited. */
 static void notice_children(void)
 {
+    sigset_t ended;
+    sigemptyset(&ended);
+    sigaddset(&ended, SIGCHLD);
+    pthread_sigmask(SIG_UNBLOCK, &ended, NULL);
     struct sigaction action;
     if (sigaction(SIGCHLD, NULL, &action) != 0) return;
     if (action.sa_handler != SIG_IGN && (action.sa_flags & SA_NOCLDWAIT) == 0) return;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <time.h>
 #include <unistd.h>
 
 static pthread_once_t remembered = PTHREAD_ONCE_INIT;
@@ -41,4 +42,18 @@ void cproc_original_descriptor_limit(uint64_t *soft, uint64_t *hard)
     pthread_once(&remembered, remember);
     *soft = original.rlim_cur == RLIM_INFINITY ? UINT64_MAX : original.rlim_cur;
     *hard = original.rlim_max == RLIM_INFINITY ? UINT64_MAX : original.rlim_max;
+}
+
+void cproc_clear_signal_mask(void)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, NULL);
+}
+
+int64_t cproc_clock(int32_t clock)
+{
+    struct timespec now;
+    if (clock_gettime(clock, &now) != 0) return -1;
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }

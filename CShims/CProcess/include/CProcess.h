@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #pragma clang assume_nonnull begin
 
@@ -24,6 +23,13 @@ int cproc_raise_descriptor_limit(void);
 
 /* The limits of descriptors this process was started with. */
 void cproc_original_descriptor_limit(uint64_t *soft, uint64_t *hard);
+
+/* Lets every signal in on the calling thread: a mask is inherited, and one with SIGTERM or SIGCHLD
+ * in it would make this process deaf. Call it at the start, on the main thread. */
+void cproc_clear_signal_mask(void);
+
+/* A kernel clock (CLOCK_MONOTONIC …), in nanoseconds since its origin; -1 for an unknown one. */
+int64_t cproc_clock(int32_t clock);
 
 /* ---- Orders: one launch, described before it is made (order.c) ---- */
 
@@ -155,7 +161,7 @@ typedef struct {
     int error;
     /* The child, if it runs: its pid, a pidfd that is now the caller's, and its start time in
      * clock ticks since boot. */
-    pid_t pid;
+    int32_t pid;
     int pidfd;
     uint64_t start_time;
     /* Whether the token was set. */
@@ -169,7 +175,7 @@ bool cproc_spawner_take(cproc_spawner *spawner, cproc_result *result);
 
 /* How a process ended. */
 typedef struct {
-    pid_t pid;
+    int32_t pid;
     /* The exit code, or the signal. */
     int32_t value;
     bool by_signal;
@@ -177,65 +183,65 @@ typedef struct {
 } cproc_exit;
 
 /* How our child ended, without reaping it. EAGAIN: it lives. ECHILD: not ours. */
-int cproc_peek(pid_t pid, cproc_exit *status);
+int cproc_peek(int32_t pid, cproc_exit *status);
 /* As `cproc_peek`, and its number is free from here on. */
-int cproc_reap(pid_t pid, cproc_exit *status);
+int cproc_reap(int32_t pid, cproc_exit *status);
 /* Reaps one child of the *calling thread*, whichever it is. EAGAIN: none is dead; ECHILD: there
  * is none. On the main thread these are exactly the escapees. */
 int cproc_reap_stranger(cproc_exit *status);
 /* A descriptor (close-on-exec) of a process, or minus the error number. */
-int cproc_pidfd_open(pid_t pid);
+int cproc_pidfd_open(int32_t pid);
 int cproc_pidfd_signal(int pidfd, int32_t number);
 /* A signal to the whole group that `leader`, an unreaped child of ours, leads. */
-int cproc_signal_group(pid_t leader, int32_t number);
+int cproc_signal_group(int32_t leader, int32_t number);
 /* A signal to an unreaped child of ours. */
-int cproc_signal_child(pid_t child, int32_t number);
+int cproc_signal_child(int32_t child, int32_t number);
 /* The process group, or minus the error number. */
-pid_t cproc_group_of(pid_t pid);
+int32_t cproc_group_of(int32_t pid);
 
 /* ---- /proc (procfs.c) ---- */
 
 /* What /proc/PID/stat says. */
 typedef struct {
-    pid_t pid;
-    pid_t parent;
-    pid_t group;
-    pid_t session;
+    int32_t pid;
+    int32_t parent;
+    int32_t group;
+    int32_t session;
     char state;
     /* In clock ticks since boot; with the pid it names a process for good (until a reboot). */
     uint64_t start_time;
 } cproc_stat;
 
 /* ESRCH: no such process. */
-int cproc_read_stat(pid_t pid, cproc_stat *stat);
+int cproc_read_stat(int32_t pid, cproc_stat *stat);
 /* The command line with spaces between the arguments, cut to `capacity`, or the name in brackets
  * where there is none. Always terminated. */
-int cproc_read_command(pid_t pid, char *buffer, size_t capacity);
+int cproc_read_command(int32_t pid, char *buffer, size_t capacity);
 /* The token in the soft RLIMIT_LOCKS. ENODATA: unlimited, so it has none. */
-int cproc_read_token(pid_t pid, uint64_t *token);
+int cproc_read_token(int32_t pid, uint64_t *token);
 /* The value of a variable in the environment the process was started with. ENODATA: not there. */
-int cproc_read_variable(pid_t pid, const char *name, char *buffer, size_t capacity);
+int cproc_read_variable(int32_t pid, const char *name, char *buffer, size_t capacity);
 /* The children of all threads of a process (zombies too). Returns how many there are, which may be
  * more than fit, or minus the error number. A child that appears or goes meanwhile may be missed. */
-ssize_t cproc_children(pid_t pid, pid_t *children, size_t capacity);
+intptr_t cproc_children(int32_t pid, int32_t *children, size_t capacity);
 /* The children of one thread of ours. */
-ssize_t cproc_thread_children(pid_t thread, pid_t *children, size_t capacity);
+intptr_t cproc_thread_children(int32_t thread, int32_t *children, size_t capacity);
 /* Every process there is, in the same way. */
-ssize_t cproc_all_processes(pid_t *processes, size_t capacity);
+intptr_t cproc_all_processes(int32_t *processes, size_t capacity);
 /* The main thread's id, which is our pid. */
-pid_t cproc_self(void);
+int32_t cproc_self(void);
 bool cproc_is_main_thread(void);
 /* Writes the whole text in one write(2), without following it up. For cgroup files. */
 int cproc_write_file(int directory, const char *name, const char *text);
 /* Reads up to `capacity` - 1 bytes from the start of an open file and terminates them. Returns the
  * length, or minus the error number. */
-ssize_t cproc_read_at_start(int descriptor, char *buffer, size_t capacity);
+intptr_t cproc_read_at_start(int descriptor, char *buffer, size_t capacity);
 
 /* ---- Messages over Unix sockets (socket.c) ---- */
 
 /* Who is at the other end, by the kernel's word. */
 typedef struct {
-    pid_t pid;
+    int32_t pid;
     uint32_t user;
     uint32_t group;
 } cproc_credentials;

@@ -1,4 +1,5 @@
-internal import Glibc
+import CProcess
+import Glibc
 
 /// Where output gets its times from; a test brings its own.
 struct OutputClock {
@@ -8,14 +9,7 @@ struct OutputClock {
     /// The clocks of the system.
     static var system: OutputClock {
         OutputClock {
-            OutputStamp(wall: reading(CLOCK_REALTIME), monotonic: reading(CLOCK_MONOTONIC))
+            OutputStamp(wall: cproc_clock(CLOCK_REALTIME), monotonic: cproc_clock(CLOCK_MONOTONIC))
         }
     }
-}
-
-/// Nanoseconds of a clock every Linux has: reading it cannot fail.
-private func reading(_ clock: clockid_t) -> Int64 {
-    var time = timespec()
-    unsafe clock_gettime(clock, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }
