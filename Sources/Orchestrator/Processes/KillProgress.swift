@@ -1,0 +1,28 @@
+/// How far a kill has come: whom it has hit, and when to look again.
+///
+/// SIGKILL reaches those who exist; who forks and exits in that moment leaves somebody new. So a
+/// sweep is repeated as long as it meets anybody new, at once and then after growing delays. These
+/// end: what is left after the last cannot die, and its end will be told by SIGCHLD.
+struct KillProgress {
+    /// Start times of those hit; 0 for our own children, whose number is theirs until reaped.
+    var hit: [Int32: UInt64] = [:]
+    private var delay = Duration.milliseconds(1)
+
+    /// Rounds of one sweep. Each costs a few dozen microseconds, so a sweep stays below some
+    /// milliseconds even against a chain of forks.
+    static let mostRounds = 64
+
+    /// Calls `round` until it meets nobody new.
+    mutating func sweep(_ round: (inout KillProgress) -> Bool) {
+        for _ in 0..<Self.mostRounds where !round(&self) { return }
+    }
+
+    /// When to sweep again: 1 ms, 2 ms, … 1.024 s, in all two seconds; then never.
+    mutating func nextDelay() -> Duration? {
+        guard delay < .seconds(2) else { return nil }
+        defer { delay = delay * 2 }
+        // A number may have come to mean somebody else since.
+        hit = [:]
+        return delay
+    }
+}

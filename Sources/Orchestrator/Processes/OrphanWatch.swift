@@ -1,0 +1,290 @@
+import CProcess
+public import EventLoop
+import Glibc
+import Stoic
+
+/// All trees of one engine, and the processes that escaped from them.
+///
+/// A process whose parent died is handed to our main thread, so the list of that thread's children
+/// is the list of escapees: each has an owner (cgroup, ancestry, token, marker) or is a *stray*,
+/// which belongs to the project. They are reaped as they end; SIGCHLD tells, nothing ticks.
+public final class OrphanWatch {
+    /// Whose an adopted process is.
+    enum Owner: Hashable {
+        /// That of the tree with this token.
+        case tree(UInt64)
+        /// Nobody's who is known.
+        case stray(ProcessIdentity)
+        /// It was our child before we launched anything: not ours to kill.
+        case inherited
+        /// It was dead when we first saw it, and told nothing.
+        case unknown
+    }
+
+    /// What a retry of a kill is for.
+    private enum Retry: Hashable {
+        case tree(UInt64)
+        case strays
+    }
+
+    private enum State {
+        case open(SignalWatch, Alarms<Retry>)
+        case closed
+    }
+
+    private let spawner: Spawner
+    let files: ProcessFiles
+    let loop: Loop
+    private let onStray: (ProcessIdentity) -> Void
+    private var state = State.closed
+    /// The children of the main thread, as of the last survey. An adopted child keeps its pid until
+    /// we reap it, so the pid alone names it here.
+    private(set) var owners: [Int32: Owner] = [:]
+    /// How many of `owners` each tree has.
+    private var counts: [UInt64: Int] = [:]
+    private var trees: [UInt64: ProcessTree] = [:]
+    /// The mains, launched and adopted, with their trees.
+    private var mains: [Int32: UInt64] = [:]
+    /// Trees whose launched process is gone, and that are not empty.
+    private var waiting: Set<UInt64> = []
+    private var strayKill: (progress: KillProgress, then: () -> Void)?
+
+    /// Starts watching. Create it right after the spawner, before the first launch: what is our
+    /// child by then is left alone.
+    ///
+    /// - Parameter onStray: hears of each stray once, when it is found: at an exit of a main or of
+    ///   another escapee. Reported, reaped, and killed by `killStrays`.
+    public init(
+        _ loop: Loop, spawner: Spawner, onStray: @escaping (ProcessIdentity) -> Void
+    ) throws(UVError) {
+        self.loop = loop
+        self.spawner = spawner
+        self.onStray = onStray
+        files = ProcessFiles(listsChildren: spawner.features.listsChildren)
+        for pid in files.adopted(besides: { _ in false }) { owners[pid] = .inherited }
+        let alarms = try Alarms<Retry>(loop, clock: .awake) { [unowned self] retry in
+            switch retry {
+            case .tree(let token): trees[token]?.retryKill()
+            case .strays: sweepStrays()
+            }
+        }
+        do {
+            let signals = try SignalWatch(loop, signal: SIGCHLD) { [unowned self] in childEnded() }
+            state = .open(signals, alarms)
+        } catch {
+            alarms.close()
+            throw error
+        }
+    }
+
+    /// Stops watching and forgets every tree. Idempotent.
+    public func close() {
+        guard case .open(let signals, let alarms) = state else { return }
+        state = .closed
+        signals.close()
+        alarms.close()
+        trees = [:]
+        strayKill = nil
+    }
+
+    // MARK: - Trees
+
+    func add(_ tree: ProcessTree, token: UInt64, main: Int32) {
+        trees[token] = tree
+        mains[main] = token
+    }
+
+    /// Another process became the main one of a tree; its exit is the tree's business.
+    func adopt(_ main: Int32, token: UInt64) { mains[main] = token }
+
+    func remove(token: UInt64) {
+        trees[token] = nil
+        waiting.remove(token)
+        mains = mains.filter { $0.value != token }
+        if case .open(_, let alarms) = state { alarms.disarm(.tree(token)) }
+    }
+
+    /// From now on the tree hears of every change that may have emptied it.
+    func await(token: UInt64) { waiting.insert(token) }
+
+    func retryKill(of token: UInt64, after delay: Duration) {
+        if case .open(_, let alarms) = state { alarms.arm(.tree(token), after: delay) }
+    }
+
+    /// How many children of the main thread are this tree's, as of the last survey.
+    func escapeeCount(of token: UInt64) -> Int { counts[token] ?? 0 }
+
+    /// The children of the main thread that are this tree's, as of the last survey.
+    func escapees(of token: UInt64) -> [Int32] {
+        guard escapeeCount(of: token) > 0 else { return [] }
+        return owners.filter { $0.value == .tree(token) }.map(\.key)
+    }
+
+    /// Whose a process is: the tree of the main it descends from, else what its topmost living
+    /// ancestor below us is marked with.
+    func owner(of pid: Int32) -> UInt64? {
+        if let token = leafOwner(of: pid) { return token }
+        let own = cproc_self()
+        var at = pid
+        for _ in 0..<4096 {
+            if let token = mains[at], trees[token] != nil { return token }
+            guard at > 1, at != own, let stat = ProcessFiles.stat(of: at) else { return nil }
+            if stat.parent == own || stat.parent <= 1 { return markedOwner(of: at) }
+            at = stat.parent
+        }
+        return nil
+    }
+
+    private func leafOwner(of pid: Int32) -> UInt64? {
+        guard trees.values.contains(where: { $0.leaf != nil }),
+            let place = ProcessFiles.cgroup(of: pid)
+        else { return nil }
+        return trees.first { _, tree in
+            guard let path = tree.leaf?.path else { return false }
+            return place == path || place.hasPrefix(path + "/")
+        }?.key
+    }
+
+    private func markedOwner(of pid: Int32) -> UInt64? {
+        if let token = ProcessFiles.token(of: pid) { return trees[token] == nil ? nil : token }
+        if let token = ProcessFiles.marker(of: pid), trees[token] != nil { return token }
+        return nil
+    }
+
+    // MARK: - Survey and reaping
+
+    /// Looks at who was handed to us. Costs the number of escapees, not of processes.
+    func survey() {
+        var next: [Int32: Owner] = [:]
+        var strays: [ProcessIdentity] = []
+        counts = [:]
+        for pid in files.adopted(besides: { mains[$0] != nil && owners[$0] == nil }) {
+            let owner = owners[pid] ?? identify(pid)
+            next[pid] = owner
+            if case .tree(let token) = owner { counts[token, default: 0] += 1 }
+            if case .stray(let stray) = owner, owners[pid] == nil { strays.append(stray) }
+        }
+        owners = next
+        for stray in strays { onStray(stray) }
+    }
+
+    private func identify(_ pid: Int32) -> Owner {
+        if let token = mains[pid] ?? leafOwner(of: pid) ?? markedOwner(of: pid) {
+            return .tree(token)
+        }
+        return ProcessIdentity.living(pid).map { .stray($0) } ?? .unknown
+    }
+
+    /// A child of some thread of ours ended. Mains are not reaped here.
+    private func childEnded() {
+        let ended = reap()
+        guard !ended.isEmpty else { return }
+        for exit in ended {
+            owners[exit.pid] = nil
+            if let token = mains[exit.pid] { trees[token]?.adoptedEnded(exit) }
+            for token in waiting { trees[token]?.escapeeEnded(exit.pid) }
+        }
+        guard !waiting.isEmpty || strayKill != nil || !owners.isEmpty else { return }
+        survey()
+        for token in waiting { trees[token]?.recheck() }
+        if strayKill != nil { sweepStrays() }
+    }
+
+    private func reap() -> [cproc_exit] {
+        var ended: [cproc_exit] = []
+        var exit = cproc_exit()
+        if spawner.features.mainReaps, cproc_is_main_thread() {
+            while unsafe cproc_reap_stranger(&exit) == 0 { ended.append(exit) }
+            return ended
+        }
+        // The long way: each by number. While a launch is under way a child may be the spawner's,
+        // so only those that are known stay on the list.
+        let adopted = files.adopted { mains[$0] != nil && owners[$0] == nil }
+        for pid in adopted where spawner.launchesUnderWay == 0 || mayReap(pid) {
+            if unsafe cproc_reap(pid, &exit) == 0 { ended.append(exit) }
+        }
+        return ended
+    }
+
+    private func mayReap(_ pid: Int32) -> Bool { files.listsChildren || owners[pid] != nil }
+
+    // MARK: - Killing
+
+    /// One round of SIGKILL over the escapees of `owner`, what descends from them and from `roots`.
+    /// Returns whether it met anything that was not hit before.
+    func killRound(
+        _ isOwn: (Owner) -> Bool, roots: [Int32], _ progress: inout KillProgress
+    ) -> Bool {
+        survey()
+        let own = Set(owners.filter { isOwn($0.value) }.map(\.key))
+        var isNew = false
+        for pid in own where progress.hit[pid] == nil {
+            progress.hit[pid] = 0
+            isNew = true
+            // A whole group at once leaves a chain of forks no gap to slip through. Its number is
+            // safe while its leader is a child of ours that nobody has reaped.
+            let group = cproc_group_of(pid)
+            if own.contains(group) { _ = cproc_signal_group(group, SIGKILL) }
+            _ = cproc_signal_child(pid, SIGKILL)
+        }
+        for pid in files.descendants(of: roots + own) {
+            guard let found = ProcessFiles.stat(of: pid), !found.isDead,
+                progress.hit[pid] != found.start_time
+            else { continue }
+            progress.hit[pid] = found.start_time
+            isNew = true
+            signalStranger(pid, startTime: found.start_time, SIGKILL)
+        }
+        return isNew
+    }
+
+    /// Those nobody can claim that live, as of now.
+    public func strays() -> [ProcessIdentity] {
+        survey()
+        return owners.values.compactMap { owner in
+            guard case .stray(let stray) = owner else { return nil }
+            return ProcessIdentity.living(stray.pid)
+        }.sorted { $0.pid < $1.pid }
+    }
+
+    /// SIGKILL to the strays and what descends from them, until none is left; then `then` is called,
+    /// at once if there is none now. A stray that cannot die keeps `then` waiting: bound it outside,
+    /// and name what `strays()` still lists.
+    public func killStrays(then: @escaping () -> Void) {
+        strayKill = (KillProgress(), then)
+        sweepStrays()
+    }
+
+    private func sweepStrays() {
+        guard case .open(_, let alarms) = state, let then = strayKill?.then,
+            var progress = strayKill?.progress
+        else { return }
+        progress.sweep { killRound({ $0.isStray }, roots: [], &$0) }
+        guard owners.values.contains(where: \.isStray) else {
+            strayKill = nil
+            alarms.disarm(.strays)
+            return then()
+        }
+        if let delay = progress.nextDelay() { alarms.arm(.strays, after: delay) }
+        strayKill = (progress, then)
+    }
+}
+
+extension OrphanWatch.Owner {
+    var isStray: Bool {
+        switch self {
+        case .stray: true
+        case .tree, .inherited, .unknown: false
+        }
+    }
+}
+
+/// A signal to a process that need not be our child: through a descriptor opened first, and only if
+/// the number still means the process it meant.
+func signalStranger(_ pid: Int32, startTime: UInt64, _ number: Int32) {
+    let opened = cproc_pidfd_open(pid)
+    guard opened >= 0 else { return }
+    let descriptor = OwnedDescriptor(owning: opened)
+    guard ProcessFiles.stat(of: pid)?.start_time == startTime else { return }
+    _ = cproc_pidfd_signal(descriptor.number, number)
+}
