@@ -22,7 +22,7 @@ public final class ControlClient {
 
     /// How long each step may take.
     public struct Limits: Hashable, Sendable {
-        /// For the connection, when the engine has many waiting.
+        /// For a connection, when the engine has many waiting; in whole seconds.
         public var connect = Duration.seconds(5)
         /// For the engine to take a whole request.
         public var send = Duration.seconds(10)
@@ -41,10 +41,16 @@ public final class ControlClient {
 
     /// Connects.
     ///
+    /// - Parameters:
+    ///   - path: The socket.
+    ///   - connectLimit: How long the engine may take when it has many waiting, in whole seconds.
     /// - Throws: `.nothingRuns` when nobody answers, `.notPermitted` when we may not ask,
     ///   `.foreign` when a file or another user's process has the path.
-    public init(path: String) throws(ControlClientError) {
+    public init(
+        path: String, connectLimit: Duration = .seconds(5)
+    ) throws(ControlClientError) {
         self.path = path
+        limits.connect = connectLimit
         connection = .none
         connection = .fresh(try Self.connect(path, within: limits.connect))
     }
