@@ -149,6 +149,9 @@ struct ControlBoundsTests {
             let path = "\(scratch.path)/socket"
             let server = try ServerThread(path)
             let counts = { try ControlClient(path: path).request("GET", ["counts"]).body }
+            let flood = {
+                try ControlClient(path: path).request("POST", ["flood"], query: ["count": "50"])
+            }
             let descriptors = { Scratch.names(in: "/proc/self/fd").count }
             _ = try counts()
             let before = descriptors()
@@ -166,15 +169,12 @@ struct ControlBoundsTests {
                 default: break
                 }
                 if round % 10 == 0 {
-                    _ = try ControlClient(path: path).request(
-                        "POST", ["flood"], query: ["count": "50"])
+                    _ = try flood()
                 }
                 client.vanish()
             }
             // Writing to those that are gone neither kills the process nor keeps them.
-            let flood = try ControlClient(path: path).request(
-                "POST", ["flood"], query: ["count": "50"])
-            #expect(flood.status == 200)
+            #expect(try flood().status == 200)
             let clock = ContinuousClock()
             let start = clock.now
             #expect(try counts() != nil)
@@ -231,7 +231,8 @@ struct ControlBoundsTests {
                 engine.notices.append(notice)
                 loop.stop()
             }
-            unsafe chmod(path, 0o666)  // As if somebody had opened it; the kernel would refuse first.
+            // As if somebody had opened it; the kernel would refuse first.
+            unsafe chmod(path, 0o666)
             #expect(seteuid(65534) == 0)
             let client = RawClient(path)
             #expect(seteuid(0) == 0)

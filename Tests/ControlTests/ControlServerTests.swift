@@ -92,7 +92,7 @@ struct ControlServerTests {
     }
 
     @Test(
-        "CTL-22, CTL-23, CTL-24, CTL-38: what we do not take is answered with a status and a reason",
+        "CTL-22, CTL-23, CTL-24, CTL-38: what we do not take gets a status and a reason",
         arguments: [
             ("\0\0\0\0", "400"), ("GET http://x/ HTTP/1.1\r\n\r\n", "400"),
             ("GET / HTTP/2.0\r\n\r\n", "505"), ("CONNECT a:1 HTTP/1.1\r\n\r\n", "501"),

@@ -83,16 +83,15 @@ struct InstanceLockTests {
     func lookers() {
         let stop = Atomic<Bool>(false)
         let failures = Atomic<Int>(0)
+        let look = { @Sendable [path] in
+            do { _ = try InstanceLock.currentHolder(of: path) } catch {
+                failures.add(1, ordering: .relaxed)
+            }
+        }
         inParallel(4) { [path] index in
+            while index > 0, !stop.load(ordering: .relaxed) { look() }
+            guard index == 0 else { return }
             do {
-                if index > 0 {
-                    while !stop.load(ordering: .relaxed) {
-                        do { _ = try InstanceLock.currentHolder(of: path) } catch {
-                            failures.add(1, ordering: .relaxed)
-                        }
-                    }
-                    return
-                }
                 for _ in 0..<100 { try InstanceLock.acquire(path: path, socket: "s").release() }
             } catch { Issue.record("\(error)") }
             stop.store(true, ordering: .relaxed)

@@ -114,12 +114,12 @@ struct ProjectDirectoriesTests {
     func places() throws {
         let user = try directories(
             [
-                "XDG_RUNTIME_DIR": "relative", "XDG_STATE_HOME": "", "HOME": "/home/u",
+                "XDG_RUNTIME_DIR": "relative", "XDG_STATE_HOME": "", "HOME": "/people/u",
                 "TMPDIR": "/t/",
             ],
             user: 4711)
         #expect(user.runtime == "/t/orchestrator-4711/\(user.identity.id)")
-        #expect(user.state == "/home/u/.local/state/orchestrator/\(user.identity.id)")
+        #expect(user.state == "/people/u/.local/state/orchestrator/\(user.identity.id)")
         let root = try directories(
             ["XDG_RUNTIME_DIR": "/run/user/0", "XDG_STATE_HOME": "state"], user: 0)
         #expect(root.state == "/var/lib/orchestrator/\(root.identity.id)")

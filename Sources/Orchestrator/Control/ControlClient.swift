@@ -66,12 +66,13 @@ public final class ControlClient {
     ///
     /// - Parameters:
     ///   - method: `GET` or `POST`.
-    ///   - path: The parts of the path, undecoded: `["v1", "services", name]`.
-    ///   - query: The parameters.
+    ///   - path: The parts of the path, not encoded: `["v1", "services", name]`.
+    ///   - query: The parameters, not encoded.
     ///   - body: The body, if any.
     /// - Returns: The answer, whatever its status; only 403 is thrown, as `.notPermitted`.
     public func request(
-        _ method: String, _ path: [String], query: KeyValuePairs<String, String> = [:],
+        _ method: String, _ path: [String],
+        query: some Sequence<(key: String, value: String)> = [String: String](),
         body: JSONValue? = nil
     ) throws(ControlClientError) -> ControlResponse {
         let text = Self.text(method, path, query, body)
@@ -84,10 +85,21 @@ public final class ControlClient {
     /// - Returns: The status and the last line; or the whole answer if it is no stream, as errors
     ///   are not.
     public func stream(
-        _ method: String, _ path: [String], query: KeyValuePairs<String, String> = [:],
-        body: JSONValue? = nil, onLine: (JSONValue) -> Void
+        _ method: String, _ path: [String],
+        query: some Sequence<(key: String, value: String)> = [String: String](),
+        onLine: (JSONValue) -> Void
     ) throws(ControlClientError) -> ControlResponse {
-        let text = Self.text(method, path, query, body)
+        try exchange(Self.text(method, path, query, nil), lineLimit: limits.line, onLine)
+    }
+
+    /// Asks with a body, and hands over each line of the answer as it comes.
+    ///
+    /// - Parameter onLine: Gets each line of a stream, the last one included.
+    /// - Returns: The status and the last line; or the whole answer if it is no stream.
+    public func stream(
+        _ method: String, _ path: [String], body: JSONValue?, onLine: (JSONValue) -> Void
+    ) throws(ControlClientError) -> ControlResponse {
+        let text = Self.text(method, path, [String: String](), body)
         return try exchange(text, lineLimit: limits.line, onLine)
     }
 
@@ -217,15 +229,17 @@ public final class ControlClient {
             throw .foreign(path: path, reason: "\(peer) listens there, not an engine of ours")
         }
     }
+}
 
+extension ControlClient {
     /// The bytes of a request. The connection carries no other one.
-    private static func text(
-        _ method: String, _ path: [String], _ query: KeyValuePairs<String, String>,
+    fileprivate static func text(
+        _ method: String, _ path: [String], _ query: some Sequence<(key: String, value: String)>,
         _ body: JSONValue?
     ) -> [UInt8] {
         let parts = path.map { "/\(PercentCoding.encode($0))" }.joined()
-        let pairs = query.map {
-            "\(PercentCoding.encode($0.key))=\(PercentCoding.encode($0.value))"
+        let pairs = query.map { pair in
+            "\(PercentCoding.encode(pair.key))=\(PercentCoding.encode(pair.value))"
         }
         let target = parts + (pairs.isEmpty ? "" : "?\(pairs.joined(separator: "&"))")
         var head = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"

@@ -4,8 +4,8 @@
 /// the loop's thread. One that is dropped before its end is ended with an error, so that no client
 /// waits for ever.
 public final class ControlExchange {
-    /// Runs once if the client leaves before the end, and never after the end. What the client asked
-    /// for goes on: a stop is not undone by closing a terminal.
+    /// Runs once if the client leaves before the end, and never after the end. What it asked for
+    /// goes on: a stop is not undone by closing a terminal.
     public var onClientGone: (() -> Void)?
     /// Runs when a stream's client has taken so much that half of the queue is free again, and when
     /// it has taken all. A producer that can wait sends while `room` allows and goes on here: then
@@ -55,7 +55,8 @@ public final class ControlExchange {
         }
     }
 
-    /// Answers with an error: `{"error":{"code":…,"message":…}}`. In a stream, this is its last line.
+    /// Answers with an error: `{"error":{"code":…,"message":…}}`. In a stream, this is the last
+    /// line.
     ///
     /// - Parameters:
     ///   - status: the HTTP status, 400 to 599.

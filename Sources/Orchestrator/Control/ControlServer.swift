@@ -5,8 +5,8 @@ import Glibc
 /// root.
 ///
 /// It belongs to the loop's thread and never blocks it, except for a bounded moment in `close()`.
-/// Nothing a client does costs more than the bounds in `ControlLimits`, and nothing it does raises a
-/// signal.
+/// Nothing a client does costs more than the bounds in `ControlLimits`, and nothing it does raises
+/// a signal.
 public final class ControlServer {
     /// Where it listens.
     public let path: String
@@ -69,8 +69,8 @@ public final class ControlServer {
     /// How many clients are connected.
     public var connectionCount: Int { connections.count }
 
-    /// Makes the socket again if it was removed. It notices that by itself a moment later; call this
-    /// when you know already.
+    /// Makes the socket again if it was removed. It notices that by itself a moment later; call
+    /// this when you know already.
     ///
     /// - Returns: Whether it had been removed.
     @discardableResult
@@ -83,8 +83,8 @@ public final class ControlServer {
         return true
     }
 
-    /// Ends every answer, gives all clients together half a second to take what is left, and removes
-    /// the socket. Again: nothing.
+    /// Ends every answer, gives all clients together half a second to take what is left, and
+    /// removes the socket. Again: nothing.
     public func close() {
         guard alarms != nil else { return }
         stopListening()
@@ -173,7 +173,7 @@ public final class ControlServer {
         }
     }
 
-    /// The connection stays in the backlog; asking for it again at once would turn the loop for ever.
+    /// The connection stays in the backlog; asking again at once would turn the loop for ever.
     private func pauseAccepting() {
         report(.cannotAccept(.latest("accept", path)))
         watch?.change(to: [])

@@ -78,7 +78,8 @@ public final class LaunchRecord {
     /// The number of the next launch. Never given twice in this project, not even by an engine
     /// that starts after this one was killed.
     ///
-    /// - Throws: `.system` when the numbers cannot be reserved on disk; nothing may be launched then.
+    /// - Throws: `.system` when the numbers cannot be reserved on disk; then nothing may be
+    ///   launched.
     public func nextIncarnation() throws(ProjectError) -> Incarnation {
         Incarnation(try numbers.next())
     }
