@@ -14,7 +14,8 @@ struct LogChain {
     /// Moves every file one number up, so that the log's own name is free; files beyond `kept` go.
     ///
     /// The index moves first: a reader that finds a log without its index looks again.
-    /// - Returns: why an older file could not be moved. It was overwritten by the next newer one, or
+    /// - Returns: why an older file could not be moved. It was overwritten by the next newer one,
+    /// or
     ///   stays where it is in the way of nothing.
     /// - Throws: why the log itself could not be moved; it and its index are where they were.
     func rotate(keeping kept: Int) throws(FileError) -> FileError? {

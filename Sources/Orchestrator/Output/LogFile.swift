@@ -193,17 +193,14 @@ final class LogFile {
         return 2 * maxBytes
     }
 
+    /// Each call rotates, or gives the file twice its length for a while, or empties it: after two
+    /// there is room.
     private func makeRoom(in log: OpenLog, at now: Int64) {
-        do throws(FileError) {
-            if log.rotationBlockedUntil.map({ $0 <= now }) ?? true {
-                try rotate(log)
-                return
-            }
-        } catch {
+        if let until = log.rotationBlockedUntil, now < until { return empty(log, now) }
+        do throws(FileError) { try rotate(log) } catch {
             log.rotationBlockedUntil = now + Self.checkAfter
             report(.rotationFailed(error))
         }
-        if log.size >= 2 * maxBytes { empty(log, now) }
     }
 
     private func rotate(_ log: OpenLog) throws(FileError) {

@@ -17,8 +17,9 @@ final class LogIndex {
     /// The index of the log at `path`.
     static func path(of log: String) -> String { log + ".index" }
 
-    /// Opens or makes the index of a log that is `logSize` bytes long. One that does not fit the log
-    /// (a crash or a stranger came between the two) starts anew: the bytes so far become unknown.
+    /// Opens or makes the index of a log that is `logSize` bytes long. One that does not fit the
+    /// log (a crash or a stranger came between the two) starts anew: the bytes so far become
+    /// unknown.
     init(of log: String, logSize: UInt64) throws(FileError) {
         let path = Self.path(of: log)
         self.path = path

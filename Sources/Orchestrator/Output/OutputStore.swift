@@ -4,8 +4,8 @@ internal import Stoic
 /// All captured output of a project: the log of each service, the recent output in memory, and
 /// those who look on. Bounded as a whole; a service that never wrote costs its entry in a table.
 ///
-/// It lives on the loop's thread. Regular files are written from there, into the page cache; nothing
-/// is ever synced.
+/// It lives on the loop's thread. Regular files are written from there, into the page cache;
+/// nothing is ever synced.
 final class OutputStore {
     /// How much memory and how many descriptors output may cost.
     struct Limits {
@@ -95,7 +95,8 @@ final class OutputStore {
         for log in logs.values { log.flush() }
     }
 
-    /// Reports what was held back and closes every file. Output that comes later opens its log again.
+    /// Reports what was held back and closes every file. Output that comes later opens its log
+    /// again.
     func close() {
         flush()
         for log in logs.values { log.release() }

@@ -68,8 +68,8 @@ final class PipeCapture {
         }
     }
 
-    /// Takes what is in the pipe now, at most about `limit` bytes (in steps of a read). Whoever else
-    /// holds the other end may go on writing: this does not wait for the end of the stream.
+    /// Takes what is in the pipe now, at most about `limit` bytes (in steps of a read). Whoever
+    /// else holds the other end may go on writing: this does not wait for the end of the stream.
     func drain(limit: Int) {
         var left = limit
         while left > 0, case .open(let pipe) = state {
@@ -95,8 +95,8 @@ final class PipeCapture {
         close()
     }
 
-    /// Closes without a word: the last line, if it has no newline, is left to the views of the file.
-    /// Idempotent.
+    /// Closes without a word: the last line, if it has no newline, is left to the views of the
+    /// file. Idempotent.
     func close() {
         guard case .open(let pipe) = state else { return }
         pipe.watch?.close()

@@ -104,8 +104,8 @@ final class ServiceLog {
         store.report(OutputReport(service: service, path: path, what: what))
     }
 
-    /// Counts what was lost. A trouble that comes and goes within `reportAfter` is not reported each
-    /// time: what it lost is part of the next report.
+    /// Counts what was lost. A trouble that comes and goes within `reportAfter` is not reported
+    /// each time: what it lost is part of the next report.
     private func account(for lost: UInt64, at now: Int64) {
         dropped += lost
         unreported += lost

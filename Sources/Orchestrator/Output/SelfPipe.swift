@@ -1,0 +1,35 @@
+internal import EventLoop
+internal import Glibc
+
+/// A pipe by which one thread tells another that there is something to look at.
+final class SelfPipe: Sendable {
+    private let readEnd: OwnedDescriptor
+    private let writeEnd: OwnedDescriptor
+
+    init() throws(FileError) {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else { throw FileError("make", "a pipe", code: errno) }
+        readEnd = OwnedDescriptor(owning: ends[0])
+        writeEnd = OwnedDescriptor(owning: ends[1])
+        for end in ends {
+            guard fcntl(end, F_SETFD, FD_CLOEXEC) == 0, fcntl(end, F_SETFL, O_NONBLOCK) == 0 else {
+                throw FileError("set up", "a pipe", code: errno)
+            }
+        }
+    }
+
+    /// Ends a `wait`, or the next one. Never waits: a full pipe has said it already.
+    func signal() {
+        var byte: UInt8 = 0
+        _ = unsafe write(writeEnd.number, &byte, 1)
+    }
+
+    /// Waits for a signal, at most so long (negative: as long as it takes), and takes all that
+    /// came.
+    func wait(milliseconds: Int32) {
+        var entry = pollfd(fd: readEnd.number, events: Int16(POLLIN), revents: 0)
+        guard unsafe poll(&entry, 1, milliseconds) > 0 else { return }
+        var bytes = [UInt8](repeating: 0, count: 64)
+        _ = unsafe read(readEnd.number, &bytes, bytes.count)
+    }
+}
