@@ -3,8 +3,9 @@ internal import Glibc
 extension EventRecord {
     /// Writes this record as one JSON object: a line of `events.jsonl`, an element of `events`.
     ///
-    /// Keys: `id`, `cause`, `ts` (wall, RFC 3339 in UTC), `wallNs`, `monotonicNs`, `name`, `service`,
-    /// `incarnation`, `level`, `message`, `fields` (an object). Absent ones are left out.
+    /// Keys: `id`, `cause`, `ts` (wall, RFC 3339 in UTC), `wallNs`, `monotonicNs`, `name`,
+    /// `service`, `incarnation`, `level`, `message`, `fields` (an object). Absent ones are left
+    /// out.
     public func write(to json: inout JSONWriter) {
         json.beginObject()
         json.key("id")

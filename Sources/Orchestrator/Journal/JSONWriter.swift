@@ -90,8 +90,8 @@ public struct JSONWriter: Sendable {
         bytes.append(contentsOf: (text ?? "null").utf8)
     }
 
-    /// Escapes what JSON demands (quote, backslash, U+0000 to U+001F) and U+007F, so that a terminal
-    /// shown the text raw sees no control byte.
+    /// Escapes what JSON demands (quote, backslash, U+0000 to U+001F) and U+007F, so that a
+    /// terminal shown the text raw sees no control byte.
     private mutating func quote(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
         for unit in text.utf8 {

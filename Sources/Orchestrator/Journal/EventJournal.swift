@@ -1,0 +1,131 @@
+public import EventLoop
+
+/// The record of what the engine did: the latest events in memory, all of them (up to a bound) as
+/// JSON Lines on disk, and those who follow along.
+///
+/// It lives on the loop's thread. A full disk costs records, which are counted, and nothing else.
+public final class EventJournal {
+    /// What the journal may cost.
+    public struct Limits: Hashable, Sendable {
+        /// The file is put aside at this size, over the one put aside before. Default 16 MiB.
+        public var maxBytes: UInt64 = 16 << 20
+        /// Records in memory. Default 4,096.
+        public var recent = 4096
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// Records that could not be written to disk.
+    public private(set) var lost: UInt64 = 0
+    /// Hears that records are being lost, with the count so far: at the first, and then each time
+    /// the count has doubled. It must not append.
+    public var onLoss: ((_ lost: UInt64, _ error: FileError) -> Void)?
+
+    private let limits: Limits
+    private let clock: OutputClock
+    private var file: JournalFile
+    private var ring: [EventRecord] = []
+    private var oldest = 0
+    private var pending = JSONWriter()
+    private var pendingCount: UInt64 = 0
+    private var nextLossReport: UInt64 = 1
+    private var followers: [Follower<EventRecord>] = []
+
+    /// Bytes of records that wait for the end of the turn before they are written at once.
+    private static let pendingLimit = 64 << 10
+
+    /// A journal that appends to `file`, opened at the first record.
+    public convenience init(file: String, limits: Limits = Limits()) {
+        self.init(file: file, limits: limits, clock: .system)
+    }
+
+    init(file: String, limits: Limits = Limits(), clock: OutputClock) {
+        self.limits = limits
+        self.clock = clock
+        self.file = JournalFile(file, maxBytes: limits.maxBytes)
+    }
+
+    /// Has records written at the end of each turn of `loop`: a crash loses at most a turn.
+    public func attach(to loop: Loop) {
+        loop.onTurnEnd { [weak self] in self?.flush() }
+    }
+
+    /// Adds a record. Its id must be greater than that of the one before.
+    public func append(_ record: EventRecord) {
+        if ring.count < limits.recent {
+            ring.append(record)
+        } else if limits.recent > 0 {
+            ring[oldest] = record
+            oldest = (oldest + 1) % ring.count
+        }
+        record.write(to: &pending)
+        pending.endLine()
+        pendingCount += 1
+        followers.removeAll { $0.isClosed }
+        for follower in followers { follower.offer(record) }
+        if pending.bytes.count >= Self.pendingLimit { flush() }
+    }
+
+    /// Writes what waits to the file.
+    public func flush() {
+        guard pendingCount > 0 else { return }
+        if !file.append(pending.bytes, now: clock.now().monotonic) {
+            lost += pendingCount
+            if lost >= nextLossReport, let error = file.trouble {
+                nextLossReport = lost &* 2
+                onLoss?(lost, error)
+            }
+        }
+        pendingCount = 0
+        pending.removeAll()
+    }
+
+    /// Writes what waits and closes the file. A later record opens it again.
+    public func close() {
+        flush()
+        file.close()
+    }
+
+    /// The records in memory that are newer than `id` and at least of this level, oldest first.
+    public func recent(after id: UInt64 = 0, atLeast level: EventLevel = .debug) -> [EventRecord] {
+        (ring[oldest...] + ring[..<oldest]).filter { $0.id > id && $0.level >= level }
+    }
+
+    /// The record with this number, if it is still in memory.
+    /// - Complexity: O(log n).
+    public func record(_ id: UInt64) -> EventRecord? {
+        var low = 0
+        var high = ring.count
+        while low < high {
+            let middle = (low + high) / 2
+            let record = ring[(oldest + middle) % ring.count]
+            if record.id == id { return record }
+            if record.id < id { low = middle + 1 } else { high = middle }
+        }
+        return nil
+    }
+
+    /// The record with this number and what it follows from, back to the first cause that is still
+    /// in memory: what `why` prints, latest first.
+    public func chain(from id: UInt64) -> [EventRecord] {
+        var chain: [EventRecord] = []
+        var next: UInt64? = id
+        while let id = next, let record = record(id) {
+            chain.append(record)
+            // A cause is older than what follows from it; anything else would go round for ever.
+            next = record.cause.flatMap { $0 < id ? $0 : nil }
+        }
+        return chain
+    }
+
+    /// Every record from now on that is at least of this level, in a queue of `capacity` records
+    /// that gives up the oldest.
+    public func follow(
+        capacity: Int = 1024, atLeast level: EventLevel = .debug
+    ) -> Follower<EventRecord> {
+        let follower = Follower<EventRecord>(capacity: capacity) { $0.level >= level }
+        followers.append(follower)
+        return follower
+    }
+}
