@@ -76,7 +76,7 @@ struct ControlChannelTests {
             var entry = pollfd(fd: ends[0], events: 0, revents: 0)
             #expect(unsafe poll(&entry, 1, 0) == 1)
             close(ends[0])
-            #expect(descriptorsSettle(to: before))
+            #expect(noneIsLeft(since: before))
             channel.close()
             bench.close()
         }
