@@ -6,6 +6,11 @@ final class DiagnosticLog {
     private var errors: [Diagnostic] = []
     private var kept: [Diagnostic] = []
     private var unlisted = 0
+    private var lookups = 0
+
+    /// Looking for a near word among thousands takes its time, and a file that is wrong throughout
+    /// is understood after a few.
+    private static let mostLookups = 25
 
     init(file: String) { self.file = file }
 
@@ -24,12 +29,12 @@ final class DiagnosticLog {
         add(.warning, at, message, suggestion)
     }
 
-    /// A problem with an edge to another word: the suggestion is looked up only if it will be
-    /// shown.
+    /// A problem with a word that should be one of `words`; suggests the nearest.
     func error(_ at: some Located, _ message: String, near word: String, among words: [String]) {
         var suggestion: String?
-        if errors.count < ConfigError.mostDiagnostics, let near = nearest(to: word, among: words) {
-            suggestion = "did you mean \(quoted(near))?"
+        if lookups < Self.mostLookups {
+            lookups += 1
+            suggestion = nearest(to: word, among: words).map { "did you mean \(quoted($0))?" }
         }
         add(.error, at, message, suggestion)
     }

@@ -10,12 +10,19 @@ struct StableHash {
     }
 
     mutating func add(_ number: UInt64) {
-        for shift in stride(from: UInt64(0), to: 64, by: 8) {
-            mix(UInt8(truncatingIfNeeded: number >> shift))
+        var rest = number
+        var count = 0
+        while count < 8 {
+            mix(UInt8(truncatingIfNeeded: rest))
+            rest >>= 8
+            count += 1
         }
     }
 
-    mutating func add(_ number: some BinaryInteger) { add(UInt64(truncatingIfNeeded: number)) }
+    mutating func add(_ number: Int) { add(UInt64(bitPattern: Int64(number))) }
+    mutating func add(_ number: Int32) { add(Int(number)) }
+    mutating func add(_ number: UInt32) { add(UInt64(number)) }
+    mutating func add(_ number: UInt16) { add(UInt64(number)) }
 
     mutating func add(_ text: String) {
         add(UInt64(text.utf8.count))
@@ -34,8 +41,8 @@ struct StableHash {
 
     mutating func add(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
-        add(seconds)
-        add(attoseconds)
+        add(Int(seconds))
+        add(Int(attoseconds))
     }
 
     mutating func add(_ templates: [Template]) {

@@ -83,16 +83,19 @@ struct ServiceMerge {
             let base = bases[number].map { Need(ServiceName(names[$0])) }
             return ServiceSpec(ServiceName(name), needs: base.map { [$0] } ?? [])
         }
-        do throws(DependencyGraphError) { _ = try DependencyGraph(specs) } catch {
-            for cycle in error.cycles {
-                for name in cycle { if let number = index[name.text] { bases[number] = nil } }
-                guard let first = cycle.first, let number = index[first.text],
-                    let extends = extended[number]
-                else { continue }
-                let path = DependencyGraphError.spelledOut(cycle)
-                log.error(extends, "services extend each other in a circle: \(path)")
-            }
+        for cycle in cycles(specs) {
+            let members = cycle.compactMap { index[$0.text] }
+            for number in members { bases[number] = nil }
+            guard let extends = members.first.flatMap({ extended[$0] }) else { continue }
+            let path = DependencyGraphError.spelledOut(cycle)
+            log.error(extends, "services extend each other in a circle: \(path)")
         }
         return bases
+    }
+    private func cycles(_ specs: [ServiceSpec]) -> [[ServiceName]] {
+        do throws(DependencyGraphError) { _ = try DependencyGraph(specs) } catch {
+            return error.cycles
+        }
+        return []
     }
 }

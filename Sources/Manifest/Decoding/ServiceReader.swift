@@ -119,7 +119,7 @@ extension ServiceKeys {
     /// Reports keys that are for the other type of service. Those of `defaults` are for the
     /// services they fit.
     fileprivate func reportMisfits(_ log: DiagnosticLog) {
-        for key in SchemaTable.service.keys {
+        for key in Self.choosyKeys {
             guard let value = values[key.name], !fromDefaults.contains(key.name) else { continue }
             switch (key.fits, isOneshot) {
             case (.every, _), (.service, false), (.oneshot, true): break
@@ -130,6 +130,13 @@ extension ServiceKeys {
                     value, "\(key.name) is only for a oneshot, and \(name) is not one",
                     suggestion: "add type: oneshot, or remove \(key.name)")
             }
+        }
+    }
+
+    private static let choosyKeys = SchemaTable.service.keys.filter { key in
+        switch key.fits {
+        case .every: false
+        case .service, .oneshot: true
         }
     }
 

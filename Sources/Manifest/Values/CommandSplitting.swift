@@ -101,21 +101,25 @@ struct CommandSplitter {
                 current = parts
                 return
             case UInt8(ascii: "$"): try interpolator.take(bytes, &position, into: &parts)
-            case UInt8(ascii: "\\"):
-                let following = position + 1 < bytes.count ? bytes[position + 1] : byte
-                if Self.escapableInQuotes.contains(following) {
-                    if following != UInt8(ascii: "\n") { parts.append(following) }
-                    position += 2
-                } else {
-                    parts.append(byte)
-                    position += 1
-                }
+            case UInt8(ascii: "\\"): escapedInQuotes(&parts)
             default:
                 parts.append(byte)
                 position += 1
             }
         }
         throw ValueError("a \" is never closed")
+    }
+
+    private mutating func escapedInQuotes(_ parts: inout TemplateParts) {
+        let backslash = bytes[position]
+        let following = position + 1 < bytes.count ? bytes[position + 1] : backslash
+        guard Self.escapableInQuotes.contains(following) else {
+            parts.append(backslash)
+            position += 1
+            return
+        }
+        if following != UInt8(ascii: "\n") { parts.append(following) }
+        position += 2
     }
 
     private mutating func escaped() throws(ValueError) {

@@ -72,14 +72,13 @@ struct Interpolator {
                 "the variable \(name) is not set",
                 suggestion: "set it, or write ${\(name):-default}")
         }
-        if let value, !value.isEmpty { return value }
-        switch tail.first {
-        case "-": return String(tail.dropFirst())
-        case "?":
-            let state = value == nil ? "is not set" : "is empty"
-            throw ValueError("the variable \(name) \(state): \(tail.dropFirst())")
-        default: throw malformed(body)
+        guard let operation = tail.first, operation == "-" || operation == "?" else {
+            throw malformed(body)
         }
+        if let value, !value.isEmpty { return value }
+        guard operation == "?" else { return String(tail.dropFirst()) }
+        let state = value == nil ? "is not set" : "is empty"
+        throw ValueError("the variable \(name) \(state): \(tail.dropFirst())")
     }
 
     private func malformed(_ body: String) -> ValueError {
