@@ -30,7 +30,7 @@ struct PuppetEvent: CustomStringConvertible {
         return nil
     }
 
-    /// When the process of a `start` event began, in the kernel's ticks: with the pid, its identity.
+    /// When the process of a `start` event began, in ticks: with the pid, its identity.
     var begun: UInt64? { value("begun").flatMap { UInt64($0) } }
 
     /// Whether the process of a `start` event is still there. A zombie counts, unless its parent
