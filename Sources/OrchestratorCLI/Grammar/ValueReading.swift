@@ -1,14 +1,16 @@
+internal import Manifest
+
 /// The value `text` stands for, or `nil` when it is not one of this kind.
 func read(_ text: String, as kind: ValueKind) -> OptionValue? {
     switch kind {
     case .text, .file: return .text(text)
     case .service: return text.isEmpty ? nil : .text(text)
-    case .duration: return DurationText.parse(text).map(OptionValue.duration)
+    case .duration: return readDuration(text).map(OptionValue.duration)
     case .count: return isNumber(text) ? Int(text).map(OptionValue.count) : nil
     case .pid:
         guard isNumber(text), let number = Int32(text), number > 0 else { return nil }
         return .count(Int(number))
-    case .signal: return SignalName.number(of: text) == nil ? nil : .text(text)
+    case .signal: return signalNumber(text) == nil ? nil : .text(text)
     case .choice(let words): return words.contains(text) ? .text(text) : nil
     case .assignment: return isAssignment(text) ? .text(text) : nil
     }
@@ -30,6 +32,15 @@ func expectation(_ kind: ValueKind) -> String {
                 + (words.count > 1 ? " or " : "") + (words.last ?? "")
     case .assignment: "KEY=VALUE"
     }
+}
+
+/// The number of `HUP`, `SIGHUP`, `hup`, `RTMIN+1` or `1`; `nil` for what is no signal.
+func signalNumber(_ text: String) -> Int32? {
+    do { return try parseSignal(text) } catch { return nil }
+}
+
+private func readDuration(_ text: String) -> Duration? {
+    do { return try parseDuration(text) } catch { return nil }
 }
 
 private func isNumber(_ text: String) -> Bool {
