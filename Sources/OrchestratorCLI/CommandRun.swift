@@ -55,8 +55,8 @@ struct CommandRun {
     }
 
     private func help() -> ExitCode {
-        // The parser answers `help` itself.
-        console.answer(raw: HelpPage.text(for: nil))
+        // The parser answers the other forms of `help` itself.
+        console.answer(raw: ReferencePage.text)
         return .done
     }
 

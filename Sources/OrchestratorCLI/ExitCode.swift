@@ -97,7 +97,6 @@ public enum ExitCode: Hashable, Sendable {
         switch cause {
         case .signal(let number): number == 2 ? .interrupted : .done
         case .startFailed: .serviceFailed
-        case .defect: .defect
         case .requested, .allEnded, .essentialEnded: .done
         }
     }

@@ -101,10 +101,7 @@ struct ArgumentParser {
         var letters = word.dropFirst()
         while let letter = letters.popFirst() {
             let found = CommandTable.options(of: verb).first { $0.short == letter }
-            guard let found else {
-                let isFirst = letters.count == word.count - 2
-                throw .unknownOption(isFirst ? word : "-\(letter)", of: verb)
-            }
+            guard let found else { throw unknownLetter(letter, in: word) }
             switch found.value {
             case .none, .optional:
                 store(found.name, .flag)
@@ -117,6 +114,12 @@ struct ArgumentParser {
                 letters = ""
             }
         }
+    }
+
+    /// Names the whole word where it looks like a long option with one dash, else the letter.
+    private func unknownLetter(_ letter: Character, in word: String) -> UsageError {
+        let whole = UsageError.unknownOption(word, of: verb)
+        return whole.suggestion == nil ? .unknownOption("-\(letter)", of: verb) : whole
     }
 
     private mutating func nextValue(
@@ -169,11 +172,12 @@ struct ArgumentParser {
     private func checked(_ invocation: Invocation) throws(UsageError) -> ParsedLine {
         switch invocation.verb {
         case .help:
+            guard !invocation.has(.reference) else { break }
             return .help(invocation.arguments.first.flatMap(Verb.init(rawValue:)), globals)
         case .down:
             // Killing is for the whole project: a tree cannot be skipped ahead of its dependents.
             guard invocation.has(.now), let first = invocation.arguments.first else { break }
-            throw .unexpectedArgument(first, of: .down)
+            throw .onlyForAll(.now, first, of: .down)
         case .completion:
             guard invocation.arguments.isEmpty, !invocation.has(.services) else { break }
             throw .missingArgument("shell", of: .completion)
@@ -181,7 +185,7 @@ struct ArgumentParser {
             guard invocation.arguments.isEmpty, invocation.options.isEmpty else { break }
             throw .nothingToSay(.notify)
         case .up, .status, .logs, .start, .stop, .restart, .signal, .reload, .plan, .check,
-            .graph, .config, .schema, .events, .wait, .version:
+            .graph, .config, .schema, .events, .why, .wait, .version:
             break
         }
         return .run(invocation)

@@ -70,6 +70,9 @@ enum CommandTable {
             arguments: [
                 ArgumentDefinition(
                     "subcommand", .choice(Verb.allCases.map(\.rawValue)), .optional, "The verb.")
+            ],
+            options: [
+                OptionDefinition(.reference, hidden: true, "Print docs/reference/cli.md.")
             ]),
     ]
 }

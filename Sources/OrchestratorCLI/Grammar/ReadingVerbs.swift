@@ -39,6 +39,14 @@ extension CommandTable {
             ]
         ).exits(.nothingRuns, .notPermitted, .config),
         CommandDefinition(
+            .why, "Show why a service is in its state.",
+            discussion: [
+                "The last event about the service, and the chain of events it follows from, "
+                    + "oldest first."
+            ],
+            arguments: [ArgumentDefinition("name", .service, .one, "The service.")]
+        ).exits(.nothingRuns, .notPermitted, .config),
+        CommandDefinition(
             .wait, "Wait until a service is ready, stopped or completed.",
             discussion: [
                 "1 when it cannot get there any more: it failed, gave up, or the project ended."

@@ -10,7 +10,7 @@ func nearest(to typed: String, among words: [String]) -> String? {
     for word in words where word != typed {
         let distance = editDistance(letters, Array(word.lowercased()))
         let longer = max(letters.count, word.count)
-        guard longer >= 3, distance <= max(1, longer / 3) else { continue }
+        guard distance == 0 || longer >= 3, distance <= max(1, longer / 3) else { continue }
         if distance < (best?.distance ?? Int.max) { best = (word, distance) }
     }
     return best?.word ?? onlyCompletion(of: typed, among: words)

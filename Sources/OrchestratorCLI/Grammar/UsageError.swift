@@ -9,7 +9,8 @@ enum UsageError: Error, Hashable, Sendable {
     case badArgument(String, name: String, expected: String, of: Verb)
     case missingArgument(String, of: Verb)
     case unexpectedArgument(String, of: Verb)
-    case conflict(OptionName, OptionName, of: Verb)
+    /// An option for the whole project came with the name of a service.
+    case onlyForAll(OptionName, String, of: Verb)
     /// Nothing was said at all.
     case nothingToSay(Verb)
 
@@ -21,7 +22,7 @@ enum UsageError: Error, Hashable, Sendable {
             .unexpectedValue(_, let verb), .badOptionValue(_, _, _, let verb):
             verb
         case .badArgument(_, _, _, let verb), .missingArgument(_, let verb),
-            .unexpectedArgument(_, let verb), .conflict(_, _, let verb), .nothingToSay(let verb):
+            .unexpectedArgument(_, let verb), .onlyForAll(_, _, let verb), .nothingToSay(let verb):
             verb
         }
     }
@@ -48,8 +49,8 @@ enum UsageError: Error, Hashable, Sendable {
             "\(verb.rawValue) needs <\(name)>"
         case .unexpectedArgument(let text, let verb):
             "\(verb.rawValue) takes no further argument: \(quoted(text))"
-        case .conflict(let first, let second, _):
-            "\(first.spelled) and \(second.spelled) cannot be used together"
+        case .onlyForAll(let option, let name, _):
+            "\(option.spelled) is for the whole project: leave out \(quoted(name))"
         case .nothingToSay(let verb):
             "\(verb.rawValue) needs something to say, for example --ready"
         }
@@ -67,7 +68,7 @@ enum UsageError: Error, Hashable, Sendable {
         case .badArgument(let text, let name, _, let verb):
             nearest(to: text, among: choices(ofArgument: name, verb))
         case .noVerb, .missingValue, .unexpectedValue, .missingArgument, .unexpectedArgument,
-            .conflict, .nothingToSay:
+            .onlyForAll, .nothingToSay:
             nil
         }
     }
@@ -80,11 +81,9 @@ enum UsageError: Error, Hashable, Sendable {
 
     private func suggestedOption(_ text: String, _ verb: Verb?) -> String? {
         let known = CommandTable.options(of: verb).filter { !$0.isHidden }.map(\.name.spelled)
-        guard text.hasPrefix("--") else {
-            // `-detach` is one dash short of a long option.
-            return text.count > 2 ? nearest(to: "-" + text, among: known) : nil
-        }
-        return nearest(to: text, among: known)
+        // `-detach` is one dash short of a long option; one letter is near to nothing.
+        let wanted = text.hasPrefix("--") ? text : "-" + text
+        return wanted.count > 3 ? nearest(to: wanted, among: known) : nil
     }
 
     private func choices(of option: OptionName, _ verb: Verb?) -> [String] {

@@ -3,8 +3,8 @@ internal import Manifest
 /// The value `text` stands for, or `nil` when it is not one of this kind.
 func read(_ text: String, as kind: ValueKind) -> OptionValue? {
     switch kind {
-    case .text, .file: return .text(text)
-    case .service: return text.isEmpty ? nil : .text(text)
+    case .text: return .text(text)
+    case .file, .service: return text.isEmpty ? nil : .text(text)
     case .duration: return readDuration(text).map(OptionValue.duration)
     case .count: return isNumber(text) ? Int(text).map(OptionValue.count) : nil
     case .pid:
@@ -19,7 +19,8 @@ func read(_ text: String, as kind: ValueKind) -> OptionValue? {
 /// What a value of this kind looks like, to complete "expected …".
 func expectation(_ kind: ValueKind) -> String {
     switch kind {
-    case .text, .file: "text"
+    case .text: "text"
+    case .file: "the path of a file"
     case .service: "the name of a service"
     case .duration: "a duration with its unit, such as 10s, 1m30s or 250ms"
     case .count: "a whole number"

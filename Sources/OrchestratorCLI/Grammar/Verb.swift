@@ -3,7 +3,7 @@ enum Verb: String, CaseIterable, Hashable, Sendable {
     case up, down, status, logs
     case start, stop, restart, signal, reload, plan
     case check, graph, config, schema
-    case events, wait, notify
+    case events, why, wait, notify
     case version, completion, help
 }
 
@@ -17,7 +17,7 @@ enum OptionName: String, CaseIterable, Hashable, Sendable {
     case condition = "for"
     case timeout
     case ready, status, stopping, reloading, pid, watchdog, extend
-    case services
+    case services, reference
 
     /// The option as a person types it.
     var spelled: String { "--\(rawValue)" }

@@ -1,3 +1,4 @@
+internal import Manifest
 internal import Orchestrator
 internal import Stoic
 

@@ -79,7 +79,8 @@ struct StartWorstCase: Hashable, Sendable {
         var total = spec.startTimeout.clamped
         // Beyond the step at which the backoff no longer grows, every attempt costs the same; the
         // loop ends early once the sum is a century.
-        for step in 0..<max(0, spec.startAttempts - 1) where total < .century {
+        for step in 0..<max(0, spec.startAttempts - 1) {
+            if total >= .century { break }
             total = total.saturatingSum(spec.stopTimeout)
                 .saturatingSum(spec.restart.backoff.delayBeforeJitter(step: step))
                 .saturatingSum(spec.startTimeout)

@@ -51,7 +51,8 @@ private func writeAll(_ text: String, to descriptor: CInt) {
     var start = 0
     while start < bytes.count {
         let count = unsafe bytes.withUnsafeBytes { buffer in
-            unsafe write(descriptor, buffer.baseAddress.map { unsafe $0 + start }, buffer.count - start)
+            unsafe write(
+                descriptor, buffer.baseAddress.map { unsafe $0 + start }, buffer.count - start)
         }
         if count >= 0 {
             start += count
@@ -67,8 +68,7 @@ private func writeAll(_ text: String, to descriptor: CInt) {
 
 private func outputEnded(_ error: CInt, _ descriptor: CInt) -> Never {
     if error != EPIPE, error != EBADF, descriptor == STDOUT_FILENO {
-        let reason = unsafe strerror(error).map { unsafe String(cString: $0) } ?? "error \(error)"
-        writeAll("error: cannot write the output: \(reason)\n", to: STDERR_FILENO)
+        writeAll("error: cannot write the output: \(systemText(error))\n", to: STDERR_FILENO)
     }
     exit(error == EPIPE ? 128 + SIGPIPE : ExitCode.defect.number)
 }
