@@ -44,7 +44,8 @@ struct CommandRun {
         }
     }
 
-    private func configFile() throws(Failure) -> String {
+    /// The config that was named, or the nearest one; it need not be readable.
+    func configFile() throws(Failure) -> String {
         if let file = invocation.globals.file { return file }
         let directory = workingDirectory()
         if let file = findProjectFile(from: directory) { return file }

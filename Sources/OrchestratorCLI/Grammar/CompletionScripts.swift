@@ -26,7 +26,7 @@ enum CompletionScripts {
             case .signal: self = .words(["HUP", "INT", "TERM", "QUIT", "USR1", "USR2", "KILL"])
             case .service: self = .services
             case .file: self = .files
-            case .text, .duration, .count, .pid, .assignment: self = .none
+            case .text, .duration, .moment, .count, .pid, .assignment: self = .none
             }
         }
     }

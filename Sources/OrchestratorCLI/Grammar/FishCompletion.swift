@@ -60,7 +60,7 @@ extension CompletionScripts {
         case .choice(let words): words.joined(separator: " ")
         case .service: "(__\(CommandTable.program)_services)"
         case .signal: "HUP INT TERM QUIT USR1 USR2 KILL"
-        case .text, .file, .duration, .count, .pid, .assignment: nil
+        case .text, .file, .duration, .moment, .count, .pid, .assignment: nil
         }
     }
 

@@ -6,8 +6,10 @@ extension CommandTable {
             discussion: [
                 "Without names, every service with start: auto. In the foreground the output of "
                     + "the services is shown until everything has ended; Ctrl-C stops them in "
-                    + "order, a second Ctrl-C kills them. Where the project runs already, the "
-                    + "running engine is asked and the program returns when it has answered.",
+                    + "order, a second Ctrl-C kills them.",
+                "Where the project runs already, up with names, --detach or --wait asks the "
+                    + "running engine; plain up refuses, because it could not show the output, "
+                    + "and exits with 1.",
                 "Its exit code is the first that holds: 3, the essential service's own code "
                     + "(128 + n for a signal), 1, 130, 0. A stop by SIGTERM or down is a 0.",
             ],
@@ -55,7 +57,7 @@ extension CommandTable {
                     .lines, short: "n", value: .required("count", .count),
                     "Begin this many lines before the end. Default 100."),
                 OptionDefinition(
-                    .since, value: .required("time", .text),
+                    .since, value: .required("time", .moment),
                     "Begin at this age (10m) or time (2026-01-31T12:00:00Z)."),
             ]
         ).exits(.nothingRuns, .notPermitted, .config).example(

@@ -6,6 +6,7 @@ func read(_ text: String, as kind: ValueKind) -> OptionValue? {
     case .text: return .text(text)
     case .file, .service: return text.isEmpty ? nil : .text(text)
     case .duration: return readDuration(text).map(OptionValue.duration)
+    case .moment: return Moment.nanoseconds(of: text, now: 0) == nil ? nil : .text(text)
     case .count: return isNumber(text) ? Int(text).map(OptionValue.count) : nil
     case .pid:
         guard isNumber(text), let number = Int32(text), number > 0 else { return nil }
@@ -23,6 +24,7 @@ func expectation(_ kind: ValueKind) -> String {
     case .file: "the path of a file"
     case .service: "the name of a service"
     case .duration: "a duration with its unit, such as 10s, 1m30s or 250ms"
+    case .moment: "an age (10m) or a time (2026-01-31T12:00:00Z)"
     case .count: "a whole number"
     case .pid: "a process id"
     case .signal: "a signal, such as HUP, SIGHUP or 1"

@@ -33,6 +33,8 @@ enum ValueKind: Hashable, Sendable {
     case service
     /// A duration with its unit: `10s`, `1m30s`, `250ms`.
     case duration
+    /// A moment in the past: an age or a date.
+    case moment
     /// A whole number, from 0.
     case count
     /// A whole number from 1: a process id.

@@ -28,18 +28,24 @@ struct Console {
     /// How answers are coloured.
     var style: Style { Style(isColored: colorsOutput) }
 
+    /// How notes and errors are coloured.
+    var errorStyle: Style { Style(isColored: colorsErrors) }
+
     /// Writes an answer and its newline to stdout.
     func answer(_ text: String) { writeAll(text + "\n", to: STDOUT_FILENO) }
 
     /// Writes text that ends itself to stdout.
     func answer(raw text: String) { writeAll(text, to: STDOUT_FILENO) }
 
+    /// Writes bytes as they are to stderr: what another process of ours said.
+    func note(raw bytes: ArraySlice<UInt8>) { writeAll(Array(bytes), to: STDERR_FILENO) }
+
     /// Writes a line to stderr that is no error: progress, a warning.
     func note(_ text: String) { writeAll(text + "\n", to: STDERR_FILENO) }
 
     /// Reports a failure, once, and hands on its code.
     func fail(_ failure: Failure) -> ExitCode {
-        note(json ? failure.json : failure.text(Style(isColored: colorsErrors)))
+        note(json ? failure.json : failure.text(errorStyle))
         return failure.code
     }
 }
@@ -47,7 +53,10 @@ struct Console {
 /// Writes all of it, waiting for a slow reader. Where nobody reads any more (`… | head`) the
 /// process ends, as it would by SIGPIPE; where the disk is full it says so and ends.
 private func writeAll(_ text: String, to descriptor: CInt) {
-    let bytes = Array(text.utf8)
+    writeAll(Array(text.utf8), to: descriptor)
+}
+
+private func writeAll(_ bytes: [UInt8], to descriptor: CInt) {
     var start = 0
     while start < bytes.count {
         let count = unsafe bytes.withUnsafeBytes { buffer in

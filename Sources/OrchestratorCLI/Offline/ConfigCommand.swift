@@ -1,0 +1,1 @@
+extension CommandRun { func config() throws(Failure) -> ExitCode { .defect } }
