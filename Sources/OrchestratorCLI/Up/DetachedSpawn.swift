@@ -43,10 +43,10 @@ extension DetachedLaunch {
         unsafe posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO)
         unsafe posix_spawn_file_actions_adddup2(
             &actions, report, DetachedChild.reportDescriptor)
-        var attributes = unsafe posix_spawnattr_t()
+        var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        posix_spawnattr_setflags(&attributes, Self.newSession)
+        unsafe posix_spawnattr_setflags(&attributes, Self.newSession)
         var words = unsafe arguments.map { unsafe strdup($0) }
         unsafe words.append(nil)
         defer { unsafe words.forEach { unsafe free($0) } }

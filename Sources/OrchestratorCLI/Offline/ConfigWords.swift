@@ -38,3 +38,35 @@ extension Need.OnNeedLost {
         }
     }
 }
+
+extension ServiceSpec.StartFailureRule {
+    /// The word of the config.
+    var word: String {
+        switch self {
+        case .rollback: "rollback"
+        case .keep: "keep"
+        }
+    }
+}
+
+extension RestartPolicy.Mode {
+    /// The word of the config.
+    var word: String {
+        switch self {
+        case .no: "no"
+        case .onFailure: "onFailure"
+        case .always: "always"
+        }
+    }
+}
+
+extension SignalTarget {
+    /// The word of the config.
+    var word: String {
+        switch self {
+        case .main: "main"
+        case .group: "group"
+        case .tree: "tree"
+        }
+    }
+}

@@ -1,1 +1,0 @@
-extension CommandRun { func config() throws(Failure) -> ExitCode { .defect } }
