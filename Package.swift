@@ -83,7 +83,9 @@ let package = Package(
         tests("ManifestTests", ["Manifest", "Stoic"]),
         tests("OutputTests", ["Orchestrator", "EventLoop", "Manifest", "Stoic"]),
         tests("ControlTests", ["Orchestrator", "EventLoop", "Manifest", "Stoic"]),
-        tests("CLITests", ["OrchestratorCLI", "Orchestrator", "Manifest", "Stoic"]),
+        tests(
+            "CLITests", ["OrchestratorCLI", "Orchestrator", "Manifest", "Stoic"],
+            exclude: ["Golden"]),
         tests("TidyTests", []),
         .target(
             name: "CBench", path: "Tests/Fixtures/bench", cSettings: strictC,

@@ -1,4 +1,56 @@
 import Glibc
-import CUV
-public func runCommandLine(_ arguments: [String]) -> Int32 { Int32(uv_version() & 1) }
+
+/// Runs one command line.
+/// - Parameter arguments: As the system hands them over, the program's own name first.
+/// - Returns: What the process exits with; see `ExitCode`.
+public func runCommandLine(_ arguments: [String]) -> Int32 {
+    let words = Array(arguments.dropFirst())
+    let environment = currentEnvironment()
+    do throws(UsageError) {
+        return run(try ArgumentParser.parse(words), environment).number
+    } catch {
+        // A script that asked for JSON gets its errors as JSON, this one too.
+        let json = words.prefix { $0 != "--" }.contains(OptionName.json.spelled)
+        let console = Console(GlobalOptions(json: json), environment: environment)
+        return console.fail(Failure(error)).number
+    }
+}
+
+/// Ends the process with `code`.
 public func exitProcess(with code: Int32) -> Never { exit(code) }
+
+private func run(_ line: ParsedLine, _ environment: [String: String]) -> ExitCode {
+    switch line {
+    case .help(let verb, let globals):
+        Console(globals, environment: environment).answer(raw: HelpPage.text(for: verb))
+        return .done
+    case .version(let globals):
+        return run(Invocation(verb: .version, globals: globals), environment)
+    case .run(let invocation):
+        return run(invocation, environment)
+    }
+}
+
+private func run(_ invocation: Invocation, _ environment: [String: String]) -> ExitCode {
+    let console = Console(invocation.globals, environment: environment)
+    do throws(Failure) {
+        return try CommandRun(invocation, console: console, environment: environment).run()
+    } catch {
+        return console.fail(error)
+    }
+}
+
+/// Our environment; of two entries with the same name the first counts, as for `getenv`.
+func currentEnvironment() -> [String: String] {
+    var values: [String: String] = [:]
+    var entry = unsafe environ
+    while let text = unsafe entry.pointee {
+        let parts = unsafe String(cString: text).split(
+            separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        if parts.count == 2, values[String(parts[0])] == nil {
+            values[String(parts[0])] = String(parts[1])
+        }
+        unsafe entry += 1
+    }
+    return values
+}

@@ -56,3 +56,11 @@ extension LifecycleMachine {
             .map { nodes[$0].id }
     }
 }
+
+extension LifecycleMachine {
+    /// Whether every service the latest plan touched has settled.
+    public var isPlanSettled: Bool { planInFlight == nil }
+
+    /// Whether the ladder was skipped for everything.
+    public var isForced: Bool { wasForced }
+}

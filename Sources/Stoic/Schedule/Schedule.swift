@@ -3,10 +3,14 @@
 /// The step and the random source are the caller's. Growth is capped first and jittered downwards
 /// afterwards, so no delay exceeds the cap and capped callers do not collide.
 public struct Schedule: Hashable, Sendable {
-    private var base: Duration
-    private var factor: Double
-    private var cap: Duration
-    private var jitter: ClosedRange<Double>
+    /// The first delay, before its jitter.
+    public private(set) var base: Duration
+    /// What each next delay is multiplied by; at least 1.
+    public private(set) var factor: Double
+    /// No delay is longer.
+    public private(set) var cap: Duration
+    /// What a delay is multiplied by, drawn uniformly; within 0...1.
+    public private(set) var jitter: ClosedRange<Double>
 
     /// `base`, multiplied by `factor` at each step, at most `cap`.
     /// - Precondition: `base` and `cap` are not negative; `factor` is finite and at least 1.

@@ -1,0 +1,36 @@
+import Glibc
+internal import Orchestrator
+
+extension CommandRun {
+    /// `wait`: returns when a service got there, or cannot any more, or the time has passed.
+    ///
+    /// In `up & wait …` the engine may not answer yet: it is given a moment, unless the project is
+    /// asked to be stopped.
+    func wait() throws(Failure) -> ExitCode {
+        let limit = invocation.duration(.timeout) ?? .seconds(3_600)
+        let access = try engineAccess()
+        let begin = ContinuousClock.now
+        let patience = min(limit, Self.engineAppearance)
+        var client = try access.connectIfRunning()
+        while client == nil, invocation.text(.condition) != "stopped",
+            begin.duration(to: .now) < patience
+        {
+            poll(nil, 0, Self.lookEvery)
+            client = try engineAccess().connectIfRunning()
+        }
+        guard let client else { return try follow(call(limit), of: access, on: access.connect()) }
+        let left = max(.milliseconds(1), limit - begin.duration(to: .now))
+        return try follow(call(left), of: access, on: client)
+    }
+
+    /// How long an engine that is just being started has to answer.
+    private static var engineAppearance: Duration { .seconds(5) }
+    /// How often it is looked for meanwhile, in milliseconds.
+    private static var lookEvery: CInt { 20 }
+
+    private func call(_ timeout: Duration) -> EngineCall {
+        var asked = invocation
+        asked.options[.timeout] = .duration(timeout)
+        return EngineCall(asked)
+    }
+}

@@ -1,0 +1,33 @@
+import Glibc
+
+/// The background half of `up --detach`, as it sees its parent: a socket to report on, and a pipe
+/// behind stdout and stderr that is read until then.
+public enum DetachedChild {
+    /// Where the parent waits for the report.
+    static let reportDescriptor: CInt = 3
+    /// What the report says; anything else is none.
+    static let readyByte = UInt8(ascii: "R")
+
+    /// Right at the start: no service inherits the socket, and a parent that was closed with its
+    /// terminal cannot end us by not reading.
+    static func prepare() {
+        _ = fcntl(reportDescriptor, F_SETFD, FD_CLOEXEC)
+        _ = signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// Tells the parent that what it waits for has come, and lets go of its terminal: from now on
+    /// stdout and stderr lead nowhere. Later calls do nothing.
+    public static func report() {
+        guard fcntl(reportDescriptor, F_GETFD) >= 0 else { return }
+        var byte = readyByte
+        // A parent that has left is no reason to stop: it was told what goes on without it.
+        _ = unsafe send(reportDescriptor, &byte, 1, Int32(MSG_NOSIGNAL))
+        let nowhere = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
+        if nowhere >= 0 {
+            _ = dup2(nowhere, STDOUT_FILENO)
+            _ = dup2(nowhere, STDERR_FILENO)
+            if nowhere > STDERR_FILENO { close(nowhere) }
+        }
+        close(reportDescriptor)
+    }
+}

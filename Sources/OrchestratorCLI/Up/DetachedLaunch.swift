@@ -1,0 +1,135 @@
+import Glibc
+internal import Orchestrator
+internal import Stoic
+
+/// The foreground half of `up --detach`: starts this same program again in a session of its own,
+/// shows what it says until it reports, and goes.
+///
+/// There is no fork: `posix_spawn` runs `/proc/self/exe`, so no half-copied process ever exists. The
+/// child holds one end of a socket; a byte on it is the report, its end without a byte means that
+/// the child ended first, and then its exit code is ours.
+struct DetachedLaunch {
+    let arguments: [String]
+    private let console: Console
+    private let limit: Duration
+
+    init(_ invocation: Invocation, console: Console, limit: Duration) {
+        arguments = Self.commandLine(invocation)
+        self.console = console
+        self.limit = limit
+    }
+
+    /// The command line of the child.
+    static func commandLine(_ invocation: Invocation) -> [String] {
+        var words = [CommandTable.program]
+        if let file = invocation.globals.file { words.append("--file=\(file)") }
+        if invocation.globals.json { words.append(OptionName.json.spelled) }
+        words += [invocation.verb.rawValue, OptionName.detachedChild.spelled]
+        if invocation.has(.wait) { words.append(OptionName.wait.spelled) }
+        return words + ["--"] + invocation.arguments
+    }
+
+    /// Returns when the child has reported, has ended, or the limit has passed.
+    func run() throws(Failure) -> ExitCode {
+        let report = try Pair(.socket)
+        let output = try Pair(.pipe)
+        let child = try spawn(report: report.theirs, output: output.theirs)
+        report.closeTheirs()
+        output.closeTheirs()
+        defer {
+            report.closeOurs()
+            output.closeOurs()
+        }
+        let deadline = ContinuousClock.now + limit.clamped
+        switch watch(report: report.ours, output: output.ours, until: deadline) {
+        case .reported:
+            return succeed(child)
+        case .ended:
+            return try ended(child)
+        case .timedOut:
+            throw Failure(
+                .timedOut,
+                "not up after \(humanDuration(limit)); it goes on in the background "
+                    + "(engine pid \(child))",
+                hint: "See '\(CommandTable.program) status'.")
+        }
+    }
+
+    // MARK: - Watching
+
+    private enum Outcome { case reported, ended, timedOut }
+
+    private func watch(
+        report: CInt, output: CInt, until deadline: ContinuousClock.Instant
+    ) -> Outcome {
+        var watched = [
+            pollfd(fd: report, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: output, events: Int16(POLLIN), revents: 0),
+        ]
+        while true {
+            let left = ContinuousClock.now.duration(to: deadline)
+            guard left > .zero else { return .timedOut }
+            // poll(2) takes at most 24 days at once; then it is asked again.
+            let milliseconds = CInt(min(wholeMilliseconds(left) + 1, 2_000_000_000))
+            guard unsafe poll(&watched, 2, milliseconds) > 0 else { continue }
+            // What was said comes before the report, so it is shown before we leave.
+            if watched[1].revents != 0, !relay(output) { watched[1].fd = -1 }
+            if watched[0].revents != 0 {
+                let outcome = takeReport(report)
+                while relay(output, isWaiting: false) {}
+                return outcome
+            }
+        }
+    }
+
+    private func takeReport(_ report: CInt) -> Outcome {
+        var byte: UInt8 = 0
+        while true {
+            let count = unsafe recv(report, &byte, 1, 0)
+            if count == 1, byte == DetachedChild.readyByte { return .reported }
+            if count >= 0 || errno != EINTR { return .ended }
+        }
+    }
+
+    /// Shows what the child said. `false` at its end, or when there is nothing and we do not wait.
+    private func relay(_ output: CInt, isWaiting: Bool = true) -> Bool {
+        if !isWaiting {
+            var ready = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+            guard unsafe poll(&ready, 1, 0) > 0 else { return false }
+        }
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = unsafe read(output, &buffer, buffer.count)
+        guard count > 0 else { return count < 0 && errno == EINTR }
+        console.note(raw: buffer[..<count])
+        return true
+    }
+
+    // MARK: - The end
+
+    private func succeed(_ child: pid_t) -> ExitCode {
+        if console.json {
+            let result: JSONValue = ["exitCode": 0, "pid": .integer(Int64(child))]
+            console.answer(JSONValue.object(["result": result]).description)
+        } else {
+            console.answer("running in the background (engine pid \(child))")
+        }
+        return .done
+    }
+
+    /// The child let go of the socket, which it does by ending: this returns at once.
+    private func ended(_ child: pid_t) throws(Failure) -> ExitCode {
+        var status: CInt = 0
+        while unsafe waitpid(child, &status, 0) != child {
+            guard errno == EINTR else {
+                throw Failure(.defect, "lost the background process: \(systemText(errno))")
+            }
+        }
+        let (signal, code) = (status & 0x7f, status >> 8 & 0xff)
+        guard signal == 0 else {
+            let name = "SIG" + signalText(signal)
+            throw Failure(.defect, "the background process was ended by \(name)")
+        }
+        // It has said why itself.
+        return ExitCode(number: code)
+    }
+}

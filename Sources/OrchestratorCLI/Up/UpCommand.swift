@@ -1,0 +1,59 @@
+internal import Manifest
+internal import Orchestrator
+internal import Stoic
+
+extension CommandRun {
+    /// `up`: in this process, in a background one, or by asking the engine that runs.
+    func up() throws(Failure) -> ExitCode {
+        if invocation.has(.detachedChild) { return try upInBackground() }
+        let file = try configFile()
+        let project: ProjectDefinition
+        let warnings: [Diagnostic]
+        do { (project, warnings) = try loadProject(file: file, environment: environment) } catch {
+            throw Failure(error)
+        }
+        let names = project.services.map(\.spec.name.text)
+        for name in invocation.arguments where !names.contains(name) {
+            throw unknownService(name, names)
+        }
+        if !console.json {
+            for warning in warnings { console.note(safeForTerminal(warning.description)) }
+        }
+        let access = try EngineAccess(file: file, environment: environment)
+        let detaches = invocation.has(.detach) || invocation.has(.wait)
+        if detaches || !invocation.arguments.isEmpty, let client = try access.connectIfRunning() {
+            return try follow(EngineCall(invocation), of: access, on: client)
+        }
+        guard detaches else { return runForeground(project, options: options) }
+        return try DetachedLaunch(invocation, console: console, limit: detachLimit(project)).run()
+    }
+
+    private var options: UpOptions {
+        var options = UpOptions(names: invocation.arguments)
+        options.isColored = console.colorsOutput
+        options.isJSON = console.json
+        options.waitsUntilUp = invocation.has(.wait)
+        return options
+    }
+
+    /// The half that goes on. Its parent has checked the command line and shown the warnings.
+    private func upInBackground() throws(Failure) -> ExitCode {
+        DetachedChild.prepare()
+        let (project, _) = try loadConfig()
+        var options = options
+        options.isDetachedChild = true
+        return runForeground(project, options: options)
+    }
+
+    /// How long the background half may take until it reports. Without a duration of the user's,
+    /// `--wait` is bounded by what `check` computes: the longest start, and the stop after it.
+    private func detachLimit(_ project: ProjectDefinition) -> Duration {
+        guard invocation.has(.wait) else { return Self.answerLimit }
+        if let limit = invocation.duration(.wait) { return limit }
+        let start = StartWorstCase(of: project).allHang.duration
+        return start.saturatingSum(project.exitBudget).saturatingSum(Self.answerLimit)
+    }
+
+    /// For the background half to load the config, take the lock and answer on its socket.
+    private static var answerLimit: Duration { .seconds(30) }
+}
