@@ -1,6 +1,127 @@
+import CProcess
+import Glibc
 public import Manifest
+import Orchestrator
+import Stoic
 
 /// Runs the engine in this process until everything has ended.
 public func runForeground(_ project: ProjectDefinition, options: UpOptions) -> ExitCode {
-    .defect
+    cproc_sanitize_stdio()
+    let console = Console(
+        GlobalOptions(json: options.isJSON, color: options.isColored ? .always : .never),
+        environment: currentEnvironment())
+    do throws(Failure) {
+        return try Foreground(project, options).run()
+    } catch {
+        return console.fail(error)
+    }
+}
+
+/// One run of the engine in front of somebody: its output and its events on stdout, what went wrong on
+/// stderr. Writing never makes the engine wait.
+final class Foreground {
+    private let options: UpOptions
+    private let engine: Engine
+    private let writer: ConsoleWriter
+    private let isTerminal: Bool
+    private var lastProgress = ""
+
+    /// How long the last lines may take to be written to a slow terminal.
+    private static let flushLimit = Duration.seconds(2)
+
+    /// Takes the project over; nothing runs yet.
+    init(_ project: ProjectDefinition, _ options: UpOptions) throws(Failure) {
+        self.options = options
+        isTerminal = isatty(STDOUT_FILENO) == 1
+        let view = ForegroundView(project, options, isTerminal: isTerminal)
+        do {
+            let writer = try ConsoleWriter(descriptor: STDOUT_FILENO)
+            self.writer = writer
+            var engineOptions = EngineOptions(
+                names: options.names.map { ServiceName($0) }, requester: "up")
+            let waitsUntilUp = options.waitsUntilUp
+            if options.isDetachedChild {
+                engineOptions.onEvent = { record in
+                    if waitsUntilUp, record.name == "project.up" { DetachedChild.report() }
+                }
+            } else {
+                engineOptions.onLine = { writer.write(view.bytes(of: $0)) }
+                engineOptions.onEvent = { record in
+                    guard record.level >= .info else { return }
+                    writer.write(view.bytes(of: record))
+                }
+            }
+            engineOptions.onTrouble = { words in
+                writer.write(Array("orchestrator: \(words)\n".utf8))
+            }
+            engine = try Engine(project, options: engineOptions)
+        } catch let error as EngineError {
+            throw Failure(error)
+        } catch {
+            throw Failure(.defect, "cannot start: \(error)")
+        }
+    }
+
+    func run() throws(Failure) -> ExitCode {
+        if options.isDetachedChild, !options.waitsUntilUp { DetachedChild.report() }
+        if isTerminal, !options.isDetachedChild {
+            engine.afterTurn = { [unowned self] in showProgress() }
+        }
+        let result = engine.run()
+        _ = writer.close(within: Self.flushLimit)
+        return try end(result)
+    }
+
+    /// During a stop: whom it waits for, and what comes next. Said when it changes, not every second.
+    private func showProgress() {
+        guard let progress = engine.stopProgress else { return }
+        let waiting = progress.services.map { service in
+            StopProgress.Waiting(
+                service.name, pid: service.pid,
+                last: service.last.map { StopProgress.Step($0.what, $0.distance) },
+                next: service.next.map { StopProgress.Step($0.what, $0.distance) })
+        }
+        let line = StopProgress(
+            waiting, budgetLeft: progress.budgetLeft, isForced: progress.isForced
+        ).line()
+        let key = progress.services.map { "\($0.name) \($0.last?.what ?? "")" }.joined()
+        guard let line, key != lastProgress else { return }
+        lastProgress = key
+        writer.write(Array((line + "\n").utf8))
+    }
+
+    private func end(_ result: ProjectResult) throws(Failure) -> ExitCode {
+        guard let outcome = result.outcome else {
+            throw Failure(.defect, "defect: \(result.cause); please report it")
+        }
+        let code = result.survivors.isEmpty ? ExitCode(of: outcome) : .survivors
+        switch code {
+        case .done, .interrupted: return code
+        case .survivors:
+            let names = result.survivors.map(\.description).joined(separator: "; ")
+            throw Failure(
+                code, "something outlived the stop: \(names)",
+                hint: "Look at it with 'ps'; a process in state D waits for the kernel.")
+        case .serviceFailed, .essential, .usage, .nothingRuns, .defect, .timedOut, .notPermitted,
+            .config:
+            let words = result.failures.isEmpty ? [result.cause] : result.failures
+            throw Failure(code, words.joined(separator: "\n"))
+        }
+    }
+}
+
+extension Failure {
+    /// The project could not be taken over; nothing was started.
+    init(_ error: EngineError) {
+        switch error {
+        case .project(.alreadyRunning), .control(.occupiedByListener):
+            self.init(
+                .notPermitted, "cannot start: \(error)",
+                hint: "Use 'orchestrator status' to look at it, 'orchestrator down' to end it.")
+        case .project(.pathTooLong), .control(.pathTooLong), .graph:
+            self.init(.config, "cannot start: \(error)")
+        case .project, .control: self.init(.notPermitted, "cannot start: \(error)")
+        case .system: self.init(.defect, "cannot start: \(error)")
+        }
+    }
 }

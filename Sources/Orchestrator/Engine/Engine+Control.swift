@@ -1,0 +1,298 @@
+import Glibc
+import Stoic
+
+/// The control API: requests to commands and answers. No rule of its own.
+extension Engine: ControlHandler {
+    public func handle(_ request: ControlRequest, _ exchange: ControlExchange) {
+        guard request.path.first == "v1" else {
+            return exchange.fail(404, code: "notFound", message: "there is only /v1")
+        }
+        let rest = Array(request.path.dropFirst())
+        switch (request.method, rest.first ?? "", rest.count) {
+        case ("GET", "version", 1): exchange.respond(200, versionView)
+        case ("GET", "status", 1): exchange.respond(200, statusView)
+        case ("GET", "services", 2): answerService(rest[1], exchange)
+        case ("GET", "events", 1): streamEvents(request, exchange)
+        case ("GET", "logs", 1): streamLogs(request, exchange)
+        case ("POST", "up", 1), ("POST", "start", 1): start(request, exchange)
+        case ("POST", "stop", 1): stop(request, exchange, dropsWish: false)
+        case ("POST", "down", 1): down(request, exchange)
+        case ("POST", "restart", 1): restart(request, exchange)
+        case ("POST", "signal", 1): signal(request, exchange)
+        case ("POST", "reload", 1): reload(request, exchange)
+        case ("POST", "plan", 1): plan(exchange)
+        case ("POST", "wait", 1): wait(request, exchange)
+        default:
+            let place = "\(request.method) /\(request.path.joined(separator: "/"))"
+            exchange.fail(404, code: "notFound", message: "there is no \(place)")
+        }
+    }
+
+    var versionView: JSONValue {
+        .object([
+            "version": .string(orchestratorVersion),
+            "pid": .integer(Int64(getOwnPID())),
+            "features": .object(
+                JSONObject(
+                    spawner.features.named.map { .init(key: $0.name, value: .bool($0.value)) })),
+        ])
+    }
+
+    private func answerService(_ name: String, _ exchange: ControlExchange) {
+        guard let id = machine.service(named: ServiceName(name)) else {
+            return exchange.fail(
+                404, code: "unknownService", message: "there is no service \"\(name)\"")
+        }
+        exchange.respond(200, serviceView(id))
+    }
+
+    // MARK: Verbs
+
+    private func start(_ request: ControlRequest, _ exchange: ControlExchange) {
+        guard let ids = services(request, exchange) else { return }
+        let verb: Command.Verb = ids.isEmpty ? .up : .start(ids)
+        command(verb, request, exchange) { engine in
+            engine.awaited(ids.isEmpty ? engine.wantedServices : ids, "ready") { $0.isThere }
+        }
+    }
+
+    private func stop(
+        _ request: ControlRequest, _ exchange: ControlExchange, dropsWish: Bool
+    ) {
+        guard let ids = services(request, exchange), !ids.isEmpty else {
+            return exchange.fail(400, code: "noNames", message: "name at least one service")
+        }
+        command(dropsWish ? .down(ids) : .stop(ids), request, exchange) { engine in
+            engine.awaited(ids, "stopped") { $0.isDown }
+        }
+    }
+
+    private func down(_ request: ControlRequest, _ exchange: ControlExchange) {
+        guard request.body?["names"]?.array?.isEmpty ?? true else {
+            return stop(request, exchange, dropsWish: true)
+        }
+        let isNow = request.body?["now"]?.bool ?? false
+        let requester = request.requester
+        let waiter = EngineWaiter(exchange, services: nil) { _ in nil }
+        waiter.onProjectEnd = { [unowned self] result in
+            waiter.finish(downLine(result), probeTimers)
+        }
+        add(waiter, request)
+        inbox.post(Command(.stopProject(.requested(requester)), by: requester))
+        if isNow { inbox.post(Command(.force, by: requester)) }
+    }
+
+    private func downLine(_ result: ProjectResult) -> JSONValue {
+        let survivors = result.survivors.map(\.json)
+        guard survivors.isEmpty, result.outcome?.abandoned.isEmpty ?? true else {
+            return .result(3, "survivors", "something outlived the stop", survivors: survivors)
+        }
+        return .result(0, "ended", "everything has ended")
+    }
+
+    private func restart(_ request: ControlRequest, _ exchange: ControlExchange) {
+        guard let ids = services(request, exchange), !ids.isEmpty else {
+            return exchange.fail(400, code: "noNames", message: "name at least one service")
+        }
+        let before = ids.map { machine.state(of: $0).incarnation }
+        command(.restart(ids), request, exchange) { engine in
+            let isNew = zip(ids, before).allSatisfy { id, old in
+                engine.machine.state(of: id).incarnation != old
+            }
+            return isNew ? engine.awaited(ids, "ready") { $0.isThere } : nil
+        }
+    }
+
+    private func signal(_ request: ControlRequest, _ exchange: ControlExchange) {
+        guard let name = request.body?["name"]?.string,
+            let number = request.body?["signal"]?.integer, (1...64).contains(number)
+        else {
+            return exchange.fail(
+                400, code: "badBody", message: "give \"name\" and \"signal\", a number 1 to 64")
+        }
+        guard let id = service(name, exchange) else { return }
+        let target: SignalTarget
+        switch request.body?["to"]?.string ?? "main" {
+        case "main": target = .main
+        case "group": target = .group
+        case "tree": target = .tree
+        case let other:
+            return exchange.fail(
+                400, code: "badBody", message: "\"to\" is main, group or tree, not \(other)")
+        }
+        command(.signal(id, Int32(number), target), request, exchange) { _ in
+            .result(0, "sent", "\(signalText(Int32(number))) was sent to \(name)")
+        }
+    }
+
+    private func wait(_ request: ControlRequest, _ exchange: ControlExchange) {
+        guard let ids = services(request, exchange), !ids.isEmpty else {
+            return exchange.fail(400, code: "noNames", message: "name at least one service")
+        }
+        let test: (ServiceState) -> Verdict3
+        switch request.body?["for"]?.string ?? "ready" {
+        case "ready": test = { $0.isThere }
+        case "stopped": test = { $0.isDown }
+        case "completed": test = { $0.isCompleted }
+        case let other:
+            return exchange.fail(
+                400, code: "badBody",
+                message: "\"for\" is ready, stopped or completed, not \(other)")
+        }
+        let waiter = EngineWaiter(exchange, services: Set(ids.map(name))) { engine in
+            engine.awaited(ids, "there", test)
+        }
+        add(waiter, request)
+        if waiter.isDone(self) { waiters.removeAll { $0 === waiter } }
+    }
+
+    // MARK: Helpers
+
+    /// Posts a command, and answers once `done` has a last line. A refused one is answered at once.
+    func command(
+        _ verb: Command.Verb, _ request: ControlRequest, _ exchange: ControlExchange,
+        done: @escaping (Engine) -> JSONValue?
+    ) {
+        inbox.post(Command(verb, by: request.requester)) { [weak self] decisions in
+            guard let self else { return }
+            for case .refused(_, _, let refusal) in decisions.map(\.what) {
+                return exchange.fail(409, code: refusal.code, message: refusal.words)
+            }
+            guard request.body?["wait"]?.bool ?? true else {
+                return exchange.respond(200, .result(0, "accepted", "accepted"))
+            }
+            let names = request.names
+            let waiter = EngineWaiter(
+                exchange, services: names.isEmpty ? nil : Set(names), done: done)
+            add(waiter, request)
+        }
+    }
+
+    func add(_ waiter: EngineWaiter, _ request: ControlRequest) {
+        waiters.append(waiter)
+        if let seconds = request.body?["timeout"]?.seconds {
+            waiter.limit(.seconds(min(max(seconds, 0), 1e9)), probeTimers)
+        }
+    }
+
+    private func services(
+        _ request: ControlRequest, _ exchange: ControlExchange
+    ) -> [ServiceID]? {
+        var ids: [ServiceID] = []
+        for name in request.names {
+            guard let id = service(name, exchange) else { return nil }
+            ids.append(id)
+        }
+        return ids
+    }
+
+    private func service(_ name: String, _ exchange: ControlExchange) -> ServiceID? {
+        guard let id = machine.service(named: ServiceName(name)) else {
+            exchange.fail(404, code: "unknownService", message: "there is no service \"\(name)\"")
+            return nil
+        }
+        return id
+    }
+
+    func name(_ id: ServiceID) -> String { machine.spec(of: id).name.text }
+
+    private var wantedServices: [ServiceID] { machine.services.filter(machine.isWanted) }
+
+    /// The last line once every service is as wanted, or one can no longer become so.
+    func awaited(
+        _ ids: [ServiceID], _ word: String, _ test: (ServiceState) -> Verdict3
+    ) -> JSONValue? {
+        var failures: [String] = []
+        var isOpen = false
+        for id in ids where machine.services.contains(id) {
+            switch test(machine.state(of: id)) {
+            case .yes: break
+            case .no: failures.append(failureText(id))
+            case .open: isOpen = true
+            }
+        }
+        if !failures.isEmpty {
+            return .result(1, "failed", failures.joined(separator: "; "), failures: failures)
+        }
+        return isOpen ? nil : .result(0, "done", "all are \(word)")
+    }
+}
+
+/// Whether something is so, can no longer become so, or is not decided yet.
+enum Verdict3 {
+    case yes
+    case no
+    case open
+}
+
+extension ServiceState {
+    /// Whether others can use it.
+    fileprivate var isThere: Verdict3 {
+        switch self {
+        case .up(_, .ready), .up(_, .completed), .ended(.completed): .yes
+        case .ended(.exited(let status)): status.isSuccess ? .yes : .no
+        case .ended(.failed), .ended(.gaveUp), .ended(.held), .ended(.stopped), .abandoned: .no
+        case .ended(.neverStarted), .waiting, .starting, .up, .stopping, .backingOff: .open
+        }
+    }
+
+    /// Whether no process of it is left.
+    fileprivate var isDown: Verdict3 {
+        switch self {
+        case .ended, .waiting: .yes
+        case .abandoned: .no
+        case .starting, .up, .stopping, .backingOff: .open
+        }
+    }
+
+    fileprivate var isCompleted: Verdict3 {
+        switch self {
+        case .up(_, .completed), .ended(.completed): .yes
+        case .ended(.exited(let status)): status.isSuccess ? .yes : .no
+        case .ended(.failed), .ended(.gaveUp), .ended(.held), .ended(.stopped), .abandoned: .no
+        case .ended(.neverStarted), .waiting, .starting, .up, .stopping, .backingOff: .open
+        }
+    }
+}
+
+extension Refusal {
+    /// One word for programs.
+    var code: String {
+        switch self {
+        case .projectStopping: "projectStopping"
+        case .notRunning: "notRunning"
+        case .notYet: "notYet"
+        case .unknownService: "unknownService"
+        }
+    }
+}
+
+extension ControlRequest {
+    /// Who asks, in words.
+    var requester: String { "uid \(peer.uid)" }
+    /// The services named.
+    var names: [String] { body?["names"]?.array?.compactMap(\.string) ?? [] }
+}
+
+extension JSONValue {
+    /// A number of seconds.
+    fileprivate var seconds: Double? {
+        switch self {
+        case .integer(let number): Double(number)
+        case .number(let number): number
+        case .null, .bool, .string, .array, .object: nil
+        }
+    }
+}
+
+extension ProjectResult.Survivor {
+    var json: JSONValue {
+        .object([
+            "service": service.map { .string($0) } ?? .null,
+            "pid": .integer(Int64(pid)),
+            "command": .string(command),
+        ])
+    }
+}
+
+func getOwnPID() -> Int32 { getpid() }

@@ -1,0 +1,235 @@
+import EventLoop
+import Glibc
+import Manifest
+import Stoic
+
+/// From the brain's wish for a launch to a running process, or to the step that failed.
+extension Engine {
+    func launch(_ id: ServiceID, _ life: Incarnation) {
+        let spec = machine.spec(of: id)
+        guard let definition = definitions.definition(of: spec) else {
+            let failure = LaunchFailure(step: "find the definition", errorNumber: 0)
+            return post(life, .launchFailed(failure))
+        }
+        let live = LiveService(id, life, definition, self)
+        lives[life] = live
+        var ends = ChildEnds()
+        do {
+            let request = try prepare(live, &ends)
+            spawner.launch(request) { [weak self] outcome in
+                self?.launched(live, outcome)
+            }
+        } catch {
+            post(life, .launchFailed(error))
+        }
+        // The spawner holds copies of its own from here on.
+        pendingEnds[life] = ends.release()
+    }
+
+    private func launched(
+        _ live: LiveService, _ outcome: LaunchOutcome
+    ) {
+        for end in pendingEnds.removeValue(forKey: live.life) ?? [] { Glibc.close(end) }
+        switch outcome {
+        case .launched(let process):
+            recordLaunch(of: live, process)
+            do {
+                let tree = try ProcessTree(
+                    process, token: token(live.life), leaf: leaf(of: live.definition),
+                    orphans: orphans)
+                live.started(tree)
+            } catch {
+                post(
+                    live.life,
+                    .launchFailed(LaunchFailure(step: "watch it: \(error)", errorNumber: 0)))
+            }
+        case .failed(let failure): post(live.life, .launchFailed(failure))
+        }
+    }
+
+    /// Opens what the process gets, and describes it.
+    private func prepare(
+        _ live: LiveService, _ ends: inout ChildEnds
+    ) throws(LaunchFailure) -> LaunchRequest {
+        let definition = live.definition
+        let resolve = resolver(for: definition)
+        let identity = try self.identity(of: definition.launch)
+        var environment = try ChildEnvironment(
+            definition.launch, own: ownEnvironment, identity: identity, resolve: resolve)
+        var arguments: [String] = []
+        for template in definition.launch.command {
+            guard let argument = resolve(template) else {
+                throw .unresolved(template, "its command")
+            }
+            arguments.append(argument)
+        }
+        var request = LaunchRequest(
+            arguments: arguments, environment: [],
+            workingDirectory: definition.launch.workingDirectory, token: token(live.life))
+        request.identity = identity
+        request.umask = definition.launch.umask
+        request.nice = definition.launch.nice
+        request.limits = try limits(of: definition.launch)
+        request.cgroup = leaf(of: definition)?.directory.number
+        try openOutput(live, &request, &ends)
+        try openMessages(live, &request, &environment, &ends)
+        environment.set("ORCHESTRATOR_SERVICE", live.name.text)
+        environment.set(ProcessTree.markerName, "\(token(live.life))")
+        request.environment = environment.variables
+        return request
+    }
+
+    private func openOutput(
+        _ live: LiveService, _ request: inout LaunchRequest, _ ends: inout ChildEnds
+    ) throws(LaunchFailure) {
+        let log = output.log(for: live.name, live.definition.output)
+        let streams: [(OutputStream, [CInt])] =
+            live.definition.output.separatesErrors
+            ? [(.standardOutput, [1]), (.standardError, [2])] : [(.combined, [1, 2])]
+        for (stream, targets) in streams {
+            let (ours, theirs) = try ends.pipe()
+            for target in targets {
+                request.descriptors.append(.init(source: theirs, target: target))
+            }
+            do {
+                live.captures.append(
+                    try PipeCapture(
+                        loop, descriptor: OwnedDescriptor(owning: ours), log: log,
+                        incarnation: live.life, stream: stream))
+            } catch {
+                throw LaunchFailure(step: "watch its output: \(error)", errorNumber: 0)
+            }
+        }
+    }
+
+    private func openMessages(
+        _ live: LiveService, _ request: inout LaunchRequest,
+        _ environment: inout ChildEnvironment, _ ends: inout ChildEnds
+    ) throws(LaunchFailure) {
+        do {
+            let notify = try NotifySocket(
+                loop, directory: try notifyDirectory(), owner: request.identity?.user ?? geteuid(),
+                isMember: { [weak live] pid in live?.contains(pid) ?? false },
+                onMessage: { [weak live] message in live?.hear(message) })
+            live.notify = notify
+            environment.set("NOTIFY_SOCKET", notify.path)
+            if live.definition.hasControlChannel {
+                let channel = try ControlChannel(
+                    loop, isMember: { [weak live] pid in live?.contains(pid) ?? false },
+                    onMessage: { [weak live] message in live?.hear(message) })
+                live.channel = channel
+                let end = channel.takeChildEnd()
+                ends.keep(end)
+                request.descriptors.append(.init(source: end, target: 3))
+                environment.set("ORCHESTRATOR_FD", "3")
+            }
+        } catch {
+            throw LaunchFailure(step: "open its sockets: \(error)", errorNumber: 0)
+        }
+        for number in live.definition.ready.descriptors {
+            let (ours, theirs) = try ends.pipe()
+            live.readyPipes[number] = ours
+            request.descriptors.append(.init(source: theirs, target: number))
+        }
+        if let interval = live.definition.spec.watchdog {
+            environment.set("WATCHDOG_USEC", "\(interval.messageMicroseconds)")
+            request.pidVariables.append("WATCHDOG_PID")
+        }
+    }
+
+    private func notifyDirectory() throws(ProjectError) -> String {
+        if unsafe access(directories.notify, W_OK) != 0 { try directories.ensure() }
+        return directories.notify
+    }
+
+    // MARK: Details
+
+    /// Values of declared needs, as they are now.
+    func resolver(for definition: ServiceDefinition) -> (Template) -> String? {
+        { [unowned self] template in
+            template.resolved { service, key in self.provided(service, key) }
+        }
+    }
+
+    private func provided(_ service: ServiceName, _ key: String) -> String? {
+        guard let id = machine.service(named: service),
+            let definition = definitions.definition(of: machine.spec(of: id)),
+            let declared = definition.provides[key]
+        else { return nil }
+        if let template = declared { return resolver(for: definition)(template) }
+        guard let life = machine.state(of: id).incarnation else { return nil }
+        return lives[life]?.values[key]
+    }
+
+    func identity(of launch: LaunchDefinition) throws(LaunchFailure) -> Identity? {
+        guard launch.user != nil || launch.group != nil else { return nil }
+        do {
+            return try resolveIdentity(user: launch.user, group: launch.group)
+        } catch {
+            throw LaunchFailure(step: "\(error)", errorNumber: 0)
+        }
+    }
+
+    func limits(
+        of launch: LaunchDefinition
+    ) throws(LaunchFailure) -> [LaunchRequest.Limit] {
+        var limits: [LaunchRequest.Limit] = []
+        for (name, limit) in launch.limits.sorted(by: { $0.key < $1.key }) {
+            guard let number = resourceNumber(named: name) else {
+                throw LaunchFailure(step: "limit \(name): no such limit", errorNumber: 0)
+            }
+            limits.append(
+                LaunchRequest.Limit(
+                    resource: number, soft: limit.soft ?? .max, hard: limit.hard ?? .max))
+        }
+        return limits
+    }
+
+    /// The cgroup of a service: where there is a tree that we may write to, unless the config says no.
+    private func leaf(of definition: ServiceDefinition) -> CgroupLeaf? {
+        guard definition.launch.isolatesInCgroup ?? true else { return nil }
+        return cgroups?.leaf(named: definition.spec.name.text)
+    }
+
+    private func token(_ life: Incarnation) -> UInt64 { tokenBase &+ life.number }
+
+    private func recordLaunch(of live: LiveService, _ process: LaunchedProcess) {
+        guard let record, let boot = bootID else { return }
+        let stamp = ProcessStamp(boot: boot, pid: process.pid, startTime: process.startTime)
+        do {
+            try record.add(
+                LaunchRecord.Entry(
+                    process: stamp, token: token(live.life), incarnation: live.life,
+                    service: live.name))
+        } catch {
+            tell(
+                "engine.recordFailed", about: live, .warning,
+                "cannot record the launch of \(live.name): \(error)")
+        }
+    }
+}
+
+/// The child's ends of what was opened for one launch, until the launch is over.
+struct ChildEnds {
+    private var ends: [CInt] = []
+
+    /// A pipe: our end non-blocking, both close-on-exec.
+    mutating func pipe() throws(LaunchFailure) -> (ours: CInt, theirs: CInt) {
+        var pair: [CInt] = [-1, -1]
+        guard unsafe Glibc.pipe(&pair) == 0 else {
+            throw LaunchFailure(step: "make a pipe for it", errorNumber: errno)
+        }
+        // A child closes all it was not given, so it does not matter that this is not one step.
+        for end in pair { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        _ = fcntl(pair[0], F_SETFL, O_NONBLOCK)
+        ends.append(pair[1])
+        return (pair[0], pair[1])
+    }
+
+    mutating func keep(_ end: CInt) { ends.append(end) }
+
+    mutating func release() -> [CInt] {
+        defer { ends = [] }
+        return ends
+    }
+}

@@ -1,0 +1,262 @@
+import CLifecycle
+import EventLoop
+import Glibc
+import Manifest
+import Stoic
+
+/// Everything the host holds for one incarnation: its tree, its sockets, its pipes. Made before the
+/// launch, so that nothing the process says can come too early; closed when the brain releases it.
+final class LiveService {
+    let id: ServiceID
+    let life: Incarnation
+    let definition: ServiceDefinition
+    unowned let engine: Engine
+    /// What the launch left undone until the process is there.
+    private(set) var phase = Phase.launching(early: [])
+    var notify: NotifySocket?
+    var channel: ControlChannel?
+    var captures: [PipeCapture] = []
+    var readiness: ReadinessWatch?
+    /// Our ends of the pipes behind `ready: {fd: N}`.
+    var readyPipes: [Int32: CInt] = [:]
+    /// The last words of the readiness watch, kept for the failure's message.
+    private(set) var missing = ""
+    /// One line for people, of its own making.
+    private(set) var status = ""
+    private(set) var launchedAt = Duration.zero
+    private(set) var readyAt: Duration?
+    /// Values it sent with READY.
+    private(set) var values: [String: String] = [:]
+    /// The last thing done to it during a stop, and when.
+    private(set) var lastAct: (what: String, at: Duration)?
+    private var cancelStopCommand: (() -> Void)?
+
+    enum Phase {
+        /// Messages that came before the launch was answered are kept, at most so many as one round of
+        /// reading brings.
+        case launching(early: [ServiceMessage])
+        case running(ProcessTree)
+        case closed
+    }
+
+    /// Messages kept before the launch is answered.
+    static let mostEarly = 64
+    /// Bytes read from a pipe after the main process ended: what an ordinary pipe holds, and more.
+    static let drainLimit = 1 << 20
+
+    init(_ id: ServiceID, _ life: Incarnation, _ definition: ServiceDefinition, _ engine: Engine) {
+        self.id = id
+        self.life = life
+        self.definition = definition
+        self.engine = engine
+    }
+
+    var name: ServiceName { definition.spec.name }
+
+    var tree: ProcessTree? {
+        guard case .running(let tree) = phase else { return nil }
+        return tree
+    }
+
+    /// Until the launch is answered, only the child can know the socket's name.
+    func contains(_ pid: pid_t) -> Bool {
+        switch phase {
+        case .launching: true
+        case .running(let tree): tree.contains(pid)
+        case .closed: false
+        }
+    }
+
+    /// The launch succeeded.
+    func started(_ tree: ProcessTree) {
+        guard case .launching(let early) = phase else { return }
+        phase = .running(tree)
+        launchedAt = engine.loop.now.awake
+        tree.onMainExit = { [weak self] status in self?.mainExited(status) }
+        tree.onEmpty = { [weak self] in
+            guard let self else { return }
+            engine.post(life, .treeEmpty)
+        }
+        engine.post(life, .launched)
+        for message in early { hear(message) }
+    }
+
+    // MARK: What it says
+
+    func hear(_ message: ServiceMessage) {
+        if case .launching(var early) = phase {
+            guard early.count < Self.mostEarly else { return }
+            early.append(message)
+            phase = .launching(early: early)
+            return
+        }
+        switch message {
+        case .ready(let values): heardReady(values)
+        case .status(let text): status = text
+        case .stopping: engine.post(life, .stopping)
+        case .reloading: engine.post(life, .notReady("it reads its config again"))
+        case .mainPID(let pid): takeMain(pid)
+        case .watchdogPing: engine.post(life, .watchdogPing)
+        case .watchdogTrigger: engine.post(life, .watchdogTrigger)
+        case .watchdogInterval(let interval): engine.post(life, .watchdogInterval(interval))
+        case .extendTimeout(let more): engine.post(life, .extendTimeout(more))
+        case .errno(let number): status = "error: \(errnoText(number))"
+        case .hello: engine.post(life, .channelOpened)
+        case .channelClosed: break
+        case .refused(let reason, let pid, let suppressed):
+            var fields: [(String, FieldValue)] = [("pid", .integer(Int64(pid)))]
+            if suppressed > 0 { fields.append(("suppressed", .integer(Int64(suppressed)))) }
+            engine.tell(
+                "service.messageRefused", about: self, .warning,
+                "\(name): a message from \(reason) (pid \(pid)) was refused", fields)
+        }
+    }
+
+    private func heardReady(_ new: [String: String]) {
+        let changed = !values.isEmpty && new != values
+        values = new
+        readiness?.noteNotifyReady()
+        guard readyAt != nil else { return }
+        // Those that were handed the old value must not go on with it: a changed value is a lost need.
+        if changed { engine.post(life, .notReady("the values it provides have changed")) }
+        engine.post(life, .ready)
+    }
+
+    private func takeMain(_ pid: Int32) {
+        guard let tree, !tree.adoptMain(pid) else { return }
+        engine.tell(
+            "service.mainRefused", about: self, .warning,
+            "\(name): MAINPID=\(pid) was refused: it is no process of this service",
+            [("pid", .integer(Int64(pid)))])
+    }
+
+    private func mainExited(_ status: ExitStatus) {
+        drain()
+        engine.post(life, .mainExited(status))
+    }
+
+    /// What it said and wrote before it ended comes before its end.
+    private func drain() {
+        notify?.drain()
+        channel?.drain()
+        readiness?.drain()
+        for capture in captures { capture.drain(limit: Self.drainLimit) }
+    }
+
+    // MARK: What the brain asks for
+
+    func watchReadiness() {
+        let context = engine.readinessContext(for: self)
+        let watch = ReadinessWatch(definition.ready, context: context) { [weak self] in
+            guard let self else { return }
+            engine.post(life, .ready)
+        }
+        readiness = watch
+        guard definition.ready.readsOutput else { return }
+        for capture in captures {
+            capture.onBytes = { [weak watch] bytes in
+                unsafe bytes.withUnsafeBytes { unsafe watch?.noteOutput($0) }
+            }
+        }
+    }
+
+    func endReadiness() {
+        for capture in captures { capture.onBytes = nil }
+        guard let readiness else { return }
+        missing = readiness.lastFailure
+        readiness.close()
+        self.readiness = nil
+    }
+
+    /// Our ends of its readiness pipes; they belong to the caller from now on.
+    func takeReadyPipes() -> [Int32: CInt] {
+        defer { readyPipes = [:] }
+        return readyPipes
+    }
+
+    func noteReady() { readyAt = readyAt ?? engine.loop.now.awake }
+
+    func sendStop(_ exit: Exit, deadline: Duration) {
+        noteAct("stop message")
+        channel?.sendStop(reason: exit.reason, deadline: deadline)
+    }
+
+    func sendReload() { channel?.sendReload() }
+
+    func signal(_ number: Int32, to target: SignalTarget) {
+        noteAct(signalText(number))
+        tree?.signal(number, to: target)
+    }
+
+    func kill() {
+        noteAct("SIGKILL")
+        tree?.kill()
+    }
+
+    private func noteAct(_ what: String) { lastAct = (what, engine.loop.now.awake) }
+
+    func runStopCommand(_ index: Int, _ exit: Exit, deadline: Duration) {
+        guard definition.stopCommands.indices.contains(index) else { return }
+        noteAct("stop command")
+        cancelStopCommand?()
+        cancelStopCommand = engine.runStopCommand(
+            definition.stopCommands[index], of: self, exit, deadline: deadline)
+    }
+
+    /// The brain is done with it. What still holds its pipes, if anything, is not waited for.
+    func close() {
+        endReadiness()
+        for pipe in readyPipes.values { Glibc.close(pipe) }
+        readyPipes = [:]
+        cancelStopCommand?()
+        cancelStopCommand = nil
+        notify?.close()
+        channel?.close()
+        for capture in captures {
+            capture.drain(limit: Self.drainLimit)
+            capture.finish()
+        }
+        captures = []
+        tree?.close()
+        phase = .closed
+    }
+}
+
+extension Exit {
+    /// Why things end, in words.
+    var reason: String {
+        switch self {
+        case .success: "everything has ended"
+        case .failure(let words), .cancelled(let words): words
+        }
+    }
+
+    /// One word for `ORCHESTRATOR_EXIT`.
+    var word: String {
+        switch self {
+        case .success: "success"
+        case .failure: "failure"
+        case .cancelled: "cancelled"
+        }
+    }
+}
+
+extension ReadyDefinition {
+    /// Whether it looks at what the service writes.
+    var readsOutput: Bool {
+        switch self {
+        case .log: true
+        case .all(let parts), .any(let parts): parts.contains(where: \.readsOutput)
+        case .started, .notify, .descriptor, .tcp, .unix, .exec, .file, .delay, .completion: false
+        }
+    }
+
+    /// The descriptors of the child that it listens on.
+    var descriptors: [Int32] {
+        switch self {
+        case .descriptor(let number): [number]
+        case .all(let parts), .any(let parts): parts.flatMap(\.descriptors)
+        case .started, .notify, .tcp, .unix, .exec, .log, .file, .delay, .completion: []
+        }
+    }
+}
