@@ -28,8 +28,8 @@ public struct ProjectDirectories: Hashable, Sendable {
 
     /// The longest path of a Unix socket in bytes: `sockaddr_un` has 108, the last one is zero.
     public static let socketPathLimit = 107
-    /// The longest name a notify socket may have, in bytes.
-    public static let notifyNameLimit = 32
+    /// The length of a notify socket's name, in bytes.
+    public static let notifyNameLimit = NotifySocket.nameLength
 
     /// The directory the control socket is in.
     public var control: String { "\(runtime)/control" }
