@@ -10,9 +10,9 @@ struct EngineTalkTests {
         arguments: [
             ("down", #"{"names":[]}"#), ("down --now", #"{"names":[],"now":true}"#),
             ("down a b", #"{"names":["a","b"]}"#), ("stop a", #"{"names":["a"]}"#),
-            ("signal a HUP", #"{"names":["a"],"signal":1,"to":"main"}"#),
-            ("signal a 9 --to tree", #"{"names":["a"],"signal":9,"to":"tree"}"#),
-            ("reload", #"{"names":[]}"#), ("reload --service a", #"{"names":["a"]}"#),
+            ("signal a HUP", #"{"name":"a","signal":1,"to":"main"}"#),
+            ("signal a 9 --to tree", #"{"name":"a","signal":9,"to":"tree"}"#),
+            ("reload", "{}"), ("reload --service a", #"{"service":"a"}"#),
             ("up a", #"{"names":["a"],"wait":true}"#), ("up -d", #"{"names":[],"wait":false}"#),
             ("up -d --wait=1m30s", #"{"names":[],"wait":true,"timeout":90.0}"#),
             ("wait a", #"{"names":["a"],"for":"ready","timeout":3600.0}"#),
@@ -44,17 +44,32 @@ struct EngineTalkTests {
 
     @Test("a plan is a line for each change")
     func plan() {
-        let result = EngineResult([
-            "result": [
-                "exitCode": 0,
-                "changes": [
-                    ["service": "a", "action": "add"],
-                    ["service": "b", "action": "restart", "reason": "command"],
-                    ["service": "c", "action": "remove"], ["service": "d", "action": "keep"],
-                ],
-            ]
+        let plan = PlanView([
+            "changes": [
+                ["service": "a", "change": "added", "because": nil],
+                ["service": "b", "change": "relaunched", "because": "it needs a"],
+                ["service": "c", "change": "removed"], ["service": "d", "change": "somethingNew"],
+            ],
+            "warnings": ["a.yaml: warning: odd"],
         ])
-        #expect(result.lines == ["+ a: add", "~ b: restart (command)", "- c: remove", "= d: keep"])
+        #expect(
+            plan.lines == [
+                "a.yaml: warning: odd", "+ a: added", "~ b: relaunched (it needs a)",
+                "- c: removed", "~ d: somethingNew",
+            ])
+        #expect(PlanView(nil).lines.isEmpty && PlanView(["event": [:]]).lines.isEmpty)
+    }
+
+    @Test("a config the engine refuses is shown problem by problem")
+    func refusedConfig() {
+        let body: JSONValue = [
+            "error": ["code": "config", "message": "x\ny", "errors": ["a:1:2: x", "a:3:4: y"]]
+        ]
+        let failure = Failure(ControlResponse(status: 422, body: body), names: [], asked: [])
+        #expect(failure.code == .config)
+        #expect(
+            failure.text(.plain)
+                == "a:1:2: x\na:3:4: y\nerror: cannot use the config: 2 errors")
     }
 
     @Test(

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// A file with what the program is to say. With `UPDATE_GOLDEN=1` it is written instead of compared.
+/// A file with what the program is to say. With `UPDATE_GOLDEN=1` it is written, not compared.
 struct GoldenFile {
     let path: String
 

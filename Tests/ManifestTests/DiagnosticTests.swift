@@ -306,22 +306,6 @@ struct DiagnosticTests {
         #expect(problems("services: {}") == "o.yaml:1:11: services: there is no service in it")
     }
 
-    @Test("a name whose value is wrong still is a name: one mistake is one error")
-    func noFollowUps() {
-        #expect(
-            problems(
-                """
-                services:
-                  db: {command: [x], provides: {url: "${NOPE}"}}
-                  bad: [x]
-                  web: {command: [x, "${db.url}"], needs: [db, bad]}
-                """) == """
-                    o.yaml:2:38: services.db.provides.url: the variable NOPE is not set \
-                    (set it, or write ${NOPE:-default})
-                    o.yaml:3:8: services.bad: expected a map, found a list
-                    """)
-    }
-
     @Test("CFG-21: two services cannot write one log file")
     func outputFiles() {
         #expect(

@@ -106,16 +106,11 @@ struct SchemaCheck {
         return Checked(spot, .map(result))
     }
 
-    /// A service or a provided value that is wrong was reported; its name still is one that others
-    /// may use.
+    /// A service that is no map was reported; its name still is one that others may need.
     private func stub(_ keys: MapKeys, _ spot: Spot) -> Checked? {
-        switch keys {
-        case .services:
-            let object = CheckedObject(place: spot.place, path: spot.path, given: ["command"])
-            return Checked(spot, .object(object))
-        case .provided: return Checked(spot, .text(""))
-        case .variables, .limits: return nil
-        }
+        guard keys == .services else { return nil }
+        let object = CheckedObject(place: spot.place, path: spot.path, given: ["command"])
+        return Checked(spot, .object(object))
     }
 
     private func isLegal(_ key: String, _ keys: MapKeys, _ spot: Spot) -> Bool {

@@ -8,7 +8,7 @@ extension CommandTable {
 /// Reads a command line by the command table, from left to right; the first mistake is reported.
 ///
 /// Options may stand before, between and after arguments; `--` ends them. One-letter options may be
-/// joined (`-fn20`). An option given twice keeps its last value, so that an alias can be overridden.
+/// joined (`-fn20`). An option given twice keeps its last value: an alias can be overridden.
 struct ArgumentParser {
     private var rest: ArraySlice<String>
     private var verb: Verb?

@@ -29,7 +29,7 @@ enum HelpPage {
     private static func page(_ command: CommandDefinition) -> String {
         var sections = [wrapped("OVERVIEW: " + command.abstract, indent: 0)]
         sections += command.discussion.map { wrapped($0, indent: 0) }
-        sections.append(wrappedUsage(command))
+        sections.append(wrappedUsage(command, "USAGE: "))
         if !command.arguments.isEmpty {
             let rows = command.arguments.map { row("<\($0.name)>", $0.help) }
             sections.append("ARGUMENTS:\n" + rows.joined(separator: "\n"))
@@ -61,10 +61,10 @@ enum HelpPage {
     }
 
     /// The usage, broken between options only.
-    private static func wrappedUsage(_ command: CommandDefinition) -> String {
+    static func wrappedUsage(_ command: CommandDefinition, _ title: String = "") -> String {
         let bound = usage(command).replacing("> ...", with: ">\u{A0}...")
             .replacing(" <", with: "\u{A0}<")
-        return wrapped("USAGE: " + bound, indent: 0, hanging: 4).replacing("\u{A0}", with: " ")
+        return wrapped(title + bound, indent: 0, hanging: 4).replacing("\u{A0}", with: " ")
     }
 
     static func valueText(_ value: OptionDefinition.Value) -> String {
@@ -109,7 +109,9 @@ enum HelpPage {
     }
 
     /// Text broken at spaces so that no line exceeds `width`, unless one word does.
-    static func wrapped(_ text: String, indent: Int, hanging: Int = 0) -> String {
+    static func wrapped(
+        _ text: String, indent: Int, hanging: Int = 0, width: Int = Self.width
+    ) -> String {
         var lines: [String] = []
         var line = String(repeating: " ", count: indent)
         var isEmpty = true

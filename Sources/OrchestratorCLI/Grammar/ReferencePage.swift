@@ -20,7 +20,13 @@ enum ReferencePage {
             parts.append("## \(capitalized(group.title))")
             parts += group.verbs.map(section)
         }
-        return parts.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
+        return parts.filter { !$0.isEmpty }.map(filled).joined(separator: "\n\n") + "\n"
+    }
+
+    /// A paragraph broken into lines; tables, headings and code stay as they are.
+    private static func filled(_ part: String) -> String {
+        let isText = !part.contains("\n") && !part.hasPrefix("#") && !part.hasPrefix("|")
+        return isText ? HelpPage.wrapped(part, indent: 0, width: 98) : part
     }
 
     private static var exitCodes: String {
@@ -33,7 +39,7 @@ enum ReferencePage {
     private static func section(_ command: CommandDefinition) -> String {
         var parts = ["### \(command.verb.rawValue)", command.abstract]
         parts += command.discussion
-        parts.append("```\n\(HelpPage.usage(command))\n```")
+        parts.append("```\n\(HelpPage.wrappedUsage(command))\n```")
         if !command.arguments.isEmpty {
             let rows = command.arguments.map { "| `<\($0.name)>` | \(cell($0.help)) |" }
             parts.append((["| argument | |", "|---|---|"] + rows).joined(separator: "\n"))
@@ -44,7 +50,7 @@ enum ReferencePage {
         }
         let codes = command.allExitCodes.map { String($0.number) }.joined(separator: ", ")
         parts.append("Exits with \(codes).")
-        return parts.filter { !$0.isEmpty }.joined(separator: "\n\n")
+        return parts.filter { !$0.isEmpty }.map(filled).joined(separator: "\n\n")
     }
 
     private static func options(_ options: [OptionDefinition], title: String) -> String {

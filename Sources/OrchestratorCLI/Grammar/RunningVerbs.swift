@@ -9,7 +9,7 @@ extension CommandTable {
                     + "order, a second Ctrl-C kills them.",
                 "Where the project runs already, up with names, --detach or --wait asks the "
                     + "running engine; plain up refuses, because it could not show the output, "
-                    + "and exits with 1.",
+                    + "and exits with 77.",
                 "Its exit code is the first that holds: 3, the essential service's own code "
                     + "(128 + n for a signal), 1, 130, 0. A stop by SIGTERM or down is a 0.",
             ],

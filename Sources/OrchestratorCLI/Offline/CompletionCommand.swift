@@ -15,15 +15,17 @@ extension CommandRun {
     private func names() -> ExitCode {
         let project: ProjectDefinition
         do throws(Failure) { project = try loadConfig().project } catch { return error.code }
-        for service in project.services where isSafe(service.spec.name.text) {
+        for service in project.services where CompletionScripts.isSafe(service.spec.name.text) {
             console.answer(service.spec.name.text)
         }
         return .done
     }
+}
 
+extension CompletionScripts {
     /// The shells expand the words they complete with: a name such as `$(reboot)` must not reach
     /// them from a config somebody merely has on disk.
-    private func isSafe(_ name: String) -> Bool {
+    static func isSafe(_ name: String) -> Bool {
         name.utf8.allSatisfy {
             switch $0 {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -17,8 +17,8 @@ struct NeedGraph {
     private let needs: [[Edge]]
     private let dependents: [[Int]]
 
-    /// - Precondition: The graph is valid, as a loaded project's is. Unknown needs are left out, and
-    ///   the services of a cycle too.
+    /// - Precondition: The graph is valid, as a loaded project's is. Unknown needs are left out,
+    ///   and the services of a cycle too.
     init(_ project: ProjectDefinition) {
         let specs = project.services.map(\.spec)
         var indices: [ServiceName: Int] = [:]
@@ -81,13 +81,11 @@ struct NeedGraph {
         var wave = needs.indices.filter { missing[$0] == 0 }
         var number = 0
         while !wave.isEmpty {
+            for service in wave { waves[service] = number }
             var next: [Int] = []
-            for service in wave {
-                waves[service] = number
-                for user in dependents[service] {
-                    missing[user] -= 1
-                    if missing[user] == 0 { next.append(user) }
-                }
+            for user in wave.flatMap({ dependents[$0] }) {
+                missing[user] -= 1
+                if missing[user] == 0 { next.append(user) }
             }
             order += wave
             wave = next.sorted()

@@ -12,8 +12,8 @@ struct TimedPath: Hashable, Sendable {
 /// The longest time until every service of `up` is ready or has failed to start.
 ///
 /// A *hanging* service answers nothing: it takes all the time its own limits give it. For a service
-/// with `a` attempts, start limit `T`, stop limit `S` and backoff `d₀, d₁, …` (without jitter, which
-/// only shortens):
+/// with `a` attempts, start limit `T`, stop limit `S` and backoff `d₀, d₁, …` (without jitter,
+/// which only shortens):
 ///
 ///     failing(s) = T + (a − 1) × (S + T) + d₀ + … + d₍a₋₂₎
 ///

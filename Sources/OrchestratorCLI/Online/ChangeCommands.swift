@@ -1,8 +1,8 @@
 internal import Orchestrator
 
 extension CommandRun {
-    /// The verbs that ask the engine for a change and follow it to its end: `down`, `start`, `stop`,
-    /// `restart`, `signal`, `reload`, `plan`.
+    /// The verbs that ask the engine for a change and follow it to its end: `down`, `start`,
+    /// `stop`, `restart`, `signal`, `reload`, `plan`.
     func change() throws(Failure) -> ExitCode {
         let access = try engineAccess()
         return try follow(EngineCall(invocation), of: access, on: access.connect())
@@ -33,6 +33,8 @@ extension CommandRun {
                     console.answer(line.description)
                 } else if let event = line["event"] {
                     console.note(EventLine(event).text(console.errorStyle))
+                } else {
+                    for change in PlanView(line).lines { console.answer(change) }
                 }
             }
         } catch {
@@ -41,7 +43,21 @@ extension CommandRun {
         guard response.isSuccess, response.failure == nil else {
             throw Failure(response, names: access.names, asked: asked)
         }
+        // A plan is answered at once, and nothing was done that could have failed.
+        if case .plan = invocation.verb, response.body?["result"] == nil {
+            return show(PlanView(response.body), response.body)
+        }
         return try conclude(EngineResult(response.body))
+    }
+
+    private func show(_ plan: PlanView, _ body: JSONValue?) -> ExitCode {
+        guard !console.json else {
+            console.answer((body ?? [:]).description)
+            return .done
+        }
+        for line in plan.lines { console.answer(line) }
+        if plan.lines.isEmpty { console.answer("nothing would change") }
+        return .done
     }
 
     private func conclude(_ result: EngineResult) throws(Failure) -> ExitCode {
@@ -76,23 +92,7 @@ struct EngineResult: Hashable, Sendable {
         code = ExitCode(number: Int32(truncatingIfNeeded: number))
         message = result?["message"]?.string.map(safeForTerminal)
         lines =
-            (result?["changes"]?.array ?? []).map(Self.change)
-            + (result?["survivors"]?.array ?? []).map(Self.survivor)
-    }
-
-    /// `+ web: new`, `~ web: restart (environment.PORT)`, `- old: removed`.
-    private static func change(_ change: JSONValue) -> String {
-        let action = change["action"]?.string ?? "change"
-        let mark =
-            switch action {
-            case "add", "start": "+"
-            case "remove", "stop": "-"
-            case "keep", "none": "="
-            default: "~"
-            }
-        let reason = change["reason"]?.string.map { " (\($0))" } ?? ""
-        let name = change["service"]?.string ?? "?"
-        return safeForTerminal("\(mark) \(name): \(action)\(reason)")
+            PlanView(result).lines + (result?["survivors"]?.array ?? []).map(Self.survivor)
     }
 
     /// `survivor: api (pid 412, node server.js)`.
@@ -103,5 +103,30 @@ struct EngineResult: Hashable, Sendable {
         ].compactMap { $0 }
         let inside = particulars.isEmpty ? "" : " (\(particulars.joined(separator: ", ")))"
         return safeForTerminal("survivor: \(survivor["service"]?.string ?? "?")\(inside)")
+    }
+}
+
+/// What a changed config means, a line for each service; warnings of the config before.
+struct PlanView: Hashable, Sendable {
+    /// `+ web: added`, `~ api: relaunched (it needs db)`, `- old: removed`.
+    var lines: [String]
+
+    /// - Parameter body: An object with `changes` and `warnings`; anything else is no plan.
+    init(_ body: JSONValue?) {
+        let warnings = (body?["warnings"]?.array ?? []).compactMap(\.string)
+        lines =
+            warnings.map(safeForTerminal) + (body?["changes"]?.array ?? []).map(Self.line)
+    }
+
+    private static func line(_ change: JSONValue) -> String {
+        let word = change["change"]?.string ?? "changed"
+        let mark =
+            switch word {
+            case "added": "+"
+            case "removed": "-"
+            default: "~"
+            }
+        let reason = change["because"]?.string.map { " (\($0))" } ?? ""
+        return safeForTerminal("\(mark) \(change["service"]?.string ?? "?"): \(word)\(reason)")
     }
 }

@@ -6,14 +6,14 @@ internal import Stoic
 /// Where the engine of a project is found, and what is known of the project without it.
 struct EngineAccess {
     /// The sockets it may answer on, in the order they are tried.
-    private let sockets: [String]
+    let sockets: [String]
     /// The services of the config, for suggestions; empty when the config cannot be read.
     let names: [String]
     /// Why the config cannot be read, although the engine may well run.
     private let configError: ConfigError?
 
-    /// Looks for the project of `file`. A config that was broken while its engine runs must not keep
-    /// anybody from stopping it: then the file alone identifies the project.
+    /// Looks for the project of `file`. A config that was broken while its engine runs must not
+    /// keep anybody from stopping it: then the file alone identifies the project.
     init(file: String, environment: [String: String]) throws(Failure) {
         var project: ProjectDefinition?
         var problem: ConfigError?
@@ -95,7 +95,7 @@ extension Failure {
         switch error {
         case .badName, .noPlace, .pathTooLong: self.init(.config, error.description)
         case .insecure: self.init(.notPermitted, error.description)
-        case .alreadyRunning: self.init(.serviceFailed, error.description)
+        case .alreadyRunning: self.init(.notPermitted, error.description)
         case .lockContended: self.init(.defect, error.description)
         case .system(_, let failure):
             self.init(
@@ -105,6 +105,12 @@ extension Failure {
 
     /// What an engine answered instead of doing what was asked.
     init(_ response: ControlResponse, names: [String], asked: [String]) {
+        let problems = (response.body?["error"]?["errors"]?.array ?? []).compactMap(\.string)
+        if !problems.isEmpty {
+            self.init(.config, "cannot use the config: \(counted(problems.count, "error"))")
+            details = problems.map(safeForTerminal)
+            return
+        }
         let failure = response.failure
         let message = failure?.message ?? "the engine answered with status \(response.status)"
         let given = response.body?["error"]?["exitCode"]?.integer

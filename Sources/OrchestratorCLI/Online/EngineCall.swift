@@ -17,11 +17,12 @@ struct EngineCall: Hashable, Sendable {
             if invocation.has(.now) { members["now"] = true }
         case .signal:
             let number = signalNumber(invocation.arguments.last ?? "") ?? 0
-            members["names"] = .array(invocation.arguments.prefix(1).map(JSONValue.string))
+            members = ["name": .string(invocation.arguments.first ?? "")]
             members["signal"] = .integer(Int64(number))
             members["to"] = .string(invocation.text(.to) ?? "main")
         case .reload:
-            if let name = invocation.text(.service) { members["names"] = [.string(name)] }
+            members = JSONObject([])
+            members["service"] = invocation.text(.service).map(JSONValue.string)
         case .up:
             let waits = !invocation.has(.detach) || invocation.has(.wait)
             members["wait"] = .bool(waits)

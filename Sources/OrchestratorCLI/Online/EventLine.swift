@@ -35,8 +35,7 @@ struct EventLine: Hashable, Sendable {
         case .warning: parts.append(style.paint("warning", .yellow))
         case .error: parts.append(style.paint("error", .red))
         }
-        let name = service.map { style.paint(safeForTerminal($0), .bold) + ": " } ?? ""
-        parts.append(name + safeForTerminal(message))
+        parts.append(prefix(style) + safeForTerminal(message))
         if let id {
             let origin = cause.map { " ← #\($0)" } ?? ""
             parts.append(style.paint("#\(id)\(origin)", .faint))
@@ -45,9 +44,17 @@ struct EventLine: Hashable, Sendable {
     }
 }
 
+extension EventLine {
+    /// The service, unless the sentence begins with its name anyway.
+    private func prefix(_ style: Style) -> String {
+        guard let service, !message.hasPrefix(service + " ") else { return "" }
+        return style.paint(safeForTerminal(service), .bold) + ": "
+    }
+}
+
 /// Why something happened: an event, and what it follows from.
 enum CauseChain {
-    /// The events that lead to the last one about `service`, oldest first; empty when there is none.
+    /// The events that lead to the last one about `service`, oldest first; empty without one.
     /// A chain ends where an event has no cause, or its cause is no longer remembered.
     static func of(_ service: String, in events: [JSONValue]) -> [JSONValue] {
         var known: [Int64: JSONValue] = [:]

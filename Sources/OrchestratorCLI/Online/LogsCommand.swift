@@ -8,9 +8,9 @@ extension CommandRun {
         let client = try access.connect()
         var query: [(String, String)] = []
         if !invocation.arguments.isEmpty {
-            query.append(("names", invocation.arguments.joined(separator: ",")))
+            query.append(("service", invocation.arguments.joined(separator: ",")))
         }
-        query.append(("lines", String(invocation.count(.lines) ?? 100)))
+        query.append(("tail", String(invocation.count(.lines) ?? 100)))
         if invocation.has(.follow) { query.append(("follow", "1")) }
         if let text = invocation.text(.since) {
             guard let moment = Moment.nanoseconds(of: text, now: Moment.now) else {
@@ -18,7 +18,7 @@ extension CommandRun {
                 throw Failure(
                     UsageError.badOptionValue(.since, text, expected: expected, of: .logs))
             }
-            query.append(("since", String(moment)))
+            query.append(("since", String(Double(moment) / 1e9)))
         }
         let console = console
         let view = LogView(invocation.arguments.isEmpty ? access.names : invocation.arguments)

@@ -30,6 +30,8 @@ struct StatusReport: Hashable, Sendable {
         var readyFor: Duration?
         var nextStart: Duration?
         var attempt: Int64?
+        /// Until SIGKILL, while it is being stopped.
+        var killIn: Duration?
         var description: String?
         var status: String?
         var lastExit: String?
@@ -63,6 +65,7 @@ extension StatusReport.Service {
         readyFor = duration(json["readyFor"])
         nextStart = duration(json["nextStart"]?["in"] ?? json["nextStart"])
         attempt = json["nextStart"]?["attempt"]?.integer ?? json["attempt"]?.integer
+        killIn = duration(json["stopping"]?["killIn"])
         description = json["description"]?.string
         status = json["status"]?.string
         lastExit = json["lastExit"]?.string ?? json["lastExit"]?["message"]?.string

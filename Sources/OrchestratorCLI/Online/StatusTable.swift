@@ -20,7 +20,8 @@ extension StatusReport {
     /// `app is up for 2 h 3 min (engine pid 1234, /srv/app/orchestrator.yaml)`.
     private var heading: String {
         let since = project.since.map { " for " + humanDuration($0) } ?? ""
-        let particulars = [project.pid.map { "engine pid \($0)" }, project.file].compactMap { $0 }
+        let file = project.file == project.name ? nil : project.file
+        let particulars = [project.pid.map { "engine pid \($0)" }, file].compactMap { $0 }
         let inside = particulars.isEmpty ? "" : " (\(particulars.joined(separator: ", ")))"
         let name = project.name ?? "the project"
         return safeForTerminal("\(name) is \(project.state ?? "running")\(since)\(inside)")
@@ -62,6 +63,7 @@ extension StatusReport.Service {
             let number = attempt.map { " (attempt \($0))" } ?? ""
             parts.append("next start in \(humanDuration(nextStart))\(number)")
         }
+        if let killIn { parts.append("SIGKILL in \(humanDuration(killIn))") }
         if parts.isEmpty, let lastExit, state != "up" { parts.append(lastExit) }
         if let status, !status.isEmpty { parts.append(status) }
         if parts.isEmpty, let description { parts.append(description) }

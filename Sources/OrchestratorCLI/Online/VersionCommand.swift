@@ -1,24 +1,18 @@
 import Glibc
 internal import Orchestrator
 
-/// The version of this program.
-public enum ProgramVersion {
-    /// Semantic, without a `v`.
-    public static let text = "0.1.0"
-}
-
 extension CommandRun {
     /// `version`: this program's, and the engine's if one runs for the project here.
     func version() -> ExitCode {
         let engine = engineVersion()
         let system = systemRelease()
         if console.json {
-            var members = JSONObject([.init(key: "version", value: .string(ProgramVersion.text))])
+            var members = JSONObject([.init(key: "version", value: .string(orchestratorVersion))])
             members["system"] = .string(system)
             if let engine { members["engine"] = engine }
             console.answer(JSONValue.object(members).description)
         } else {
-            console.answer("\(CommandTable.program) \(ProgramVersion.text) (\(system))")
+            console.answer("\(CommandTable.program) \(orchestratorVersion) (\(system))")
             if let text = engine?["version"]?.string {
                 console.answer("engine \(safeForTerminal(text))")
             }

@@ -21,7 +21,9 @@ extension CommandRun {
         let client = try access.connect()
         let name = invocation.arguments.first ?? ""
         var events: [JSONValue] = []
-        try lines(client, ["v1", "events"], [], access) { events.append($0) }
+        // The ordinary events hide some of their causes, which are there all the same.
+        let query = [("level", "debug")]
+        try lines(client, ["v1", "events"], query, access) { events.append($0) }
         let chain = CauseChain.of(name, in: events)
         if chain.isEmpty {
             guard access.names.contains(name) else { throw unknownService(name, access.names) }

@@ -11,6 +11,8 @@ struct Failure: Error, Hashable, Sendable {
     var hint: String?
     /// What is wrong with the config, one by one.
     var diagnostics: [Diagnostic]
+    /// Particulars of the message, each a line before it.
+    var details: [String]
 
     /// A failure with its code.
     init(_ code: ExitCode, _ message: String, hint: String? = nil) {
@@ -18,6 +20,7 @@ struct Failure: Error, Hashable, Sendable {
         self.message = message
         self.hint = hint
         diagnostics = []
+        details = []
     }
 
     /// A command line that cannot be understood.
@@ -34,7 +37,7 @@ struct Failure: Error, Hashable, Sendable {
 
     /// For people: the config's problems as they are, or `error:`, the message and the hint.
     func text(_ style: Style) -> String {
-        var lines = diagnostics.map { safeForTerminal($0.description) }
+        var lines = diagnostics.map { safeForTerminal($0.description) } + details
         lines.append(style.paint("error:", .red) + " " + message)
         if let hint { lines.append(hint) }
         return lines.joined(separator: "\n")
@@ -53,6 +56,12 @@ struct Failure: Error, Hashable, Sendable {
         if let hint {
             writer.key("hint")
             writer.value(hint)
+        }
+        if !details.isEmpty {
+            writer.key("details")
+            writer.beginArray()
+            for detail in details { writer.value(detail) }
+            writer.endArray()
         }
         if !diagnostics.isEmpty {
             writer.key("diagnostics")

@@ -5,16 +5,24 @@ internal import Stoic
 /// The foreground half of `up --detach`: starts this same program again in a session of its own,
 /// shows what it says until it reports, and goes.
 ///
-/// There is no fork: `posix_spawn` runs `/proc/self/exe`, so no half-copied process ever exists. The
-/// child holds one end of a socket; a byte on it is the report, its end without a byte means that
-/// the child ended first, and then its exit code is ours.
+/// There is no fork: `posix_spawn` runs `/proc/self/exe`, so no half-copied process ever exists.
+/// The child holds one end of a socket; a byte on it is the report, its end without a byte means
+/// that the child ended first, and then its exit code is ours.
 struct DetachedLaunch {
+    let program: String
     let arguments: [String]
     private let console: Console
     private let limit: Duration
 
-    init(_ invocation: Invocation, console: Console, limit: Duration) {
-        arguments = Self.commandLine(invocation)
+    /// - Parameters:
+    ///   - arguments: The command line of the child, its name first.
+    ///   - limit: How long the child may take until it reports.
+    ///   - program: What runs; this program again, unless a test says otherwise.
+    init(
+        _ arguments: [String], console: Console, limit: Duration, program: String = "/proc/self/exe"
+    ) {
+        self.program = program
+        self.arguments = arguments
         self.console = console
         self.limit = limit
     }

@@ -52,7 +52,7 @@ extension DetachedLaunch {
         defer { unsafe words.forEach { unsafe free($0) } }
         var child: pid_t = 0
         let code = unsafe posix_spawn(
-            &child, "/proc/self/exe", &actions, &attributes, words, environ)
+            &child, program, &actions, &attributes, words, environ)
         guard code == 0 else {
             throw Failure(.defect, "cannot start the background process: \(systemText(code))")
         }

@@ -17,8 +17,8 @@ public func runForeground(_ project: ProjectDefinition, options: UpOptions) -> E
     }
 }
 
-/// One run of the engine in front of somebody: its output and its events on stdout, what went wrong on
-/// stderr. Writing never makes the engine wait.
+/// One run of the engine in front of somebody: its output and its events on stdout, what went
+/// wrong on stderr. Writing never makes the engine wait.
 final class Foreground {
     private let options: UpOptions
     private let engine: Engine
@@ -72,7 +72,7 @@ final class Foreground {
         return try end(result)
     }
 
-    /// During a stop: whom it waits for, and what comes next. Said when it changes, not every second.
+    /// During a stop: whom it waits for, and what comes next. Said when it changes.
     private func showProgress() {
         guard let progress = engine.stopProgress else { return }
         let waiting = progress.services.map { service in
@@ -113,15 +113,18 @@ final class Foreground {
 extension Failure {
     /// The project could not be taken over; nothing was started.
     init(_ error: EngineError) {
+        // Some of the words below say it themselves.
+        let words = "\(error)"
+        let message = words.hasPrefix("cannot ") ? words : "cannot start: \(words)"
         switch error {
         case .project(.alreadyRunning), .control(.occupiedByListener):
+            let program = CommandTable.program
             self.init(
-                .notPermitted, "cannot start: \(error)",
-                hint: "Use 'orchestrator status' to look at it, 'orchestrator down' to end it.")
-        case .project(.pathTooLong), .control(.pathTooLong), .graph:
-            self.init(.config, "cannot start: \(error)")
-        case .project, .control: self.init(.notPermitted, "cannot start: \(error)")
-        case .system: self.init(.defect, "cannot start: \(error)")
+                .notPermitted, message,
+                hint: "Use '\(program) status' to look at it, '\(program) down' to end it.")
+        case .project(.pathTooLong), .control(.pathTooLong), .graph: self.init(.config, message)
+        case .project, .control: self.init(.notPermitted, message)
+        case .system: self.init(.defect, message)
         }
     }
 }

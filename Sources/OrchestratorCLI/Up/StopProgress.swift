@@ -16,8 +16,8 @@ public struct StopProgress: Hashable, Sendable {
         public var service: String
         /// Its main process; `nil` when only the rest of its tree is left.
         public var pid: Int32?
-        /// The last thing that was done, in words that complete "… sent": `SIGTERM`, `stop message`;
-        /// and how long ago.
+        /// The last thing that was done, in words that complete "… sent": `SIGTERM`,
+        /// `stop message`; and how long ago.
         public var last: Step?
         /// The next rung, and in how long.
         public var next: Step?

@@ -25,7 +25,8 @@ extension CommandRun {
             return try follow(EngineCall(invocation), of: access, on: client)
         }
         guard detaches else { return runForeground(project, options: options) }
-        return try DetachedLaunch(invocation, console: console, limit: detachLimit(project)).run()
+        let line = DetachedLaunch.commandLine(invocation)
+        return try DetachedLaunch(line, console: console, limit: detachLimit(project)).run()
     }
 
     private var options: UpOptions {
