@@ -73,7 +73,13 @@ let package = Package(
             linkerSettings: [.linkedLibrary("m")]),
         tests("StoicTests", ["Stoic"]),
         tests("EventLoopTests", ["EventLoop", "CProcess"]),
-        tests("ProcessTests", ["Orchestrator", "EventLoop", "CProcess", "Manifest", "Stoic"]),
+        .executableTarget(name: "runaway", path: "Tests/Fixtures/runaway", cSettings: strictC),
+        .executableTarget(
+            name: "warden", dependencies: ["Orchestrator", "EventLoop", "CProcess", "Stoic"],
+            path: "Tests/Fixtures/warden", swiftSettings: strict),
+        tests(
+            "ProcessTests",
+            ["Orchestrator", "EventLoop", "CProcess", "Manifest", "Stoic", "runaway", "warden"]),
         tests(
             "MessagesTests",
             [

@@ -5,6 +5,9 @@ import Glibc
 /// A project's own part of the cgroup2 tree, below the cgroup this process is in: one leaf for each
 /// service, made before its first launch and reused by later ones. No controller is needed.
 ///
+/// A leaf that was killed is made anew for the next launch: some kernels (6.18 is one) kill at birth
+/// whoever is cloned into a cgroup that `cgroup.kill` was ever used on.
+///
 /// A leaf is the surest answer to "whose process is it?": nothing leaves it by itself but root.
 public final class CgroupForest {
     /// The directory of the project's part.
@@ -36,11 +39,14 @@ public final class CgroupForest {
         return CgroupForest(directory: directory, path: "\(base)/\(name)")
     }
 
-    /// The leaf with this name (no slash), the same one each time. `nil`: it cannot be made.
+    /// The leaf with this name (no slash), the same one each time unless it was killed: ask before
+    /// each launch. `nil`: it cannot be made.
     public func leaf(named name: String) -> CgroupLeaf? {
-        if let leaf = leaves[name] { return leaf }
+        if let leaf = leaves[name], !leaf.isSpent || leaf.isPopulated { return leaf }
         guard !name.isEmpty, !name.contains("/"), !name.hasPrefix("cgroup.") else { return nil }
         let place = "\(directory)/\(name)"
+        // What is empty may be spent, by us or by an earlier engine.
+        unsafe rmdir(place)
         guard unsafe mkdir(place, 0o755) == 0 || errno == EEXIST else { return nil }
         let opened = openDescriptor(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard let opened else { return nil }
@@ -68,6 +74,9 @@ public final class CgroupForest {
         leaves = [:]
         unsafe rmdir(directory)
     }
+
+    /// Whether its directory is there.
+    public var exists: Bool { unsafe access(directory, F_OK) == 0 }
 
     /// Where our own cgroup is mounted, and its path in our view.
     private static func ownPlace() -> (directory: String, path: String)? {
@@ -118,6 +127,8 @@ public final class CgroupLeaf {
     /// Its `cgroup.events`; a change is `Interest.priority`.
     let events: OwnedDescriptor
     private let location: String
+    /// Whether it was killed: then nobody may be born in it any more.
+    private(set) var isSpent = false
     /// As /proc/PID/cgroup words it.
     let path: String
 
@@ -143,6 +154,7 @@ public final class CgroupLeaf {
 
     /// SIGKILL to everything in it and below, forks under way included.
     func kill() {
+        isSpent = true
         // ENOENT, before 5.14, leaves the work to the sweep over its members.
         _ = unsafe cproc_write_file(directory.number, "cgroup.kill", "1")
     }

@@ -43,8 +43,10 @@ public final class OrphanWatch {
     /// How many of `owners` each tree has.
     private var counts: [UInt64: Int] = [:]
     private var trees: [UInt64: ProcessTree] = [:]
-    /// The mains, launched and adopted, with their trees.
-    private var mains: [Int32: UInt64] = [:]
+    /// The launched processes, with their trees. They are no escapees, though they are our children.
+    private var launched: [Int32: UInt64] = [:]
+    /// The main processes that messages named.
+    private var adoptedMains: [Int32: UInt64] = [:]
     /// Trees whose launched process is gone, and that are not empty.
     private var waiting: Set<UInt64> = []
     private var strayKill: (progress: KillProgress, then: () -> Void)?
@@ -91,16 +93,18 @@ public final class OrphanWatch {
 
     func add(_ tree: ProcessTree, token: UInt64, main: Int32) {
         trees[token] = tree
-        mains[main] = token
+        spawner.claim(main)
+        launched[main] = token
     }
 
     /// Another process became the main one of a tree; its exit is the tree's business.
-    func adopt(_ main: Int32, token: UInt64) { mains[main] = token }
+    func adopt(_ main: Int32, token: UInt64) { adoptedMains[main] = token }
 
     func remove(token: UInt64) {
         trees[token] = nil
         waiting.remove(token)
-        mains = mains.filter { $0.value != token }
+        launched = launched.filter { $0.value != token }
+        adoptedMains = adoptedMains.filter { $0.value != token }
         if case .open(_, let alarms) = state { alarms.disarm(.tree(token)) }
     }
 
@@ -127,7 +131,7 @@ public final class OrphanWatch {
         let own = cproc_self()
         var at = pid
         for _ in 0..<4096 {
-            if let token = mains[at], trees[token] != nil { return token }
+            if let token = launched[at] ?? adoptedMains[at], trees[token] != nil { return token }
             guard at > 1, at != own, let stat = ProcessFiles.stat(of: at) else { return nil }
             if stat.parent == own || stat.parent <= 1 { return markedOwner(of: at) }
             at = stat.parent
@@ -146,6 +150,10 @@ public final class OrphanWatch {
     }
 
     private func markedOwner(of pid: Int32) -> UInt64? {
+        // A session ends with its last member, and its number stays the launched process's.
+        if let session = ProcessFiles.stat(of: pid)?.session, let token = launched[session] {
+            return token
+        }
         if let token = ProcessFiles.token(of: pid) { return trees[token] == nil ? nil : token }
         if let token = ProcessFiles.marker(of: pid), trees[token] != nil { return token }
         return nil
@@ -158,7 +166,7 @@ public final class OrphanWatch {
         var next: [Int32: Owner] = [:]
         var strays: [ProcessIdentity] = []
         counts = [:]
-        for pid in files.adopted(besides: { mains[$0] != nil && owners[$0] == nil }) {
+        for pid in files.adopted(besides: isLaunched) {
             let owner = owners[pid] ?? identify(pid)
             next[pid] = owner
             if case .tree(let token) = owner { counts[token, default: 0] += 1 }
@@ -169,7 +177,7 @@ public final class OrphanWatch {
     }
 
     private func identify(_ pid: Int32) -> Owner {
-        if let token = mains[pid] ?? leafOwner(of: pid) ?? markedOwner(of: pid) {
+        if let token = adoptedMains[pid] ?? leafOwner(of: pid) ?? markedOwner(of: pid) {
             return .tree(token)
         }
         return ProcessIdentity.living(pid).map { .stray($0) } ?? .unknown
@@ -181,7 +189,7 @@ public final class OrphanWatch {
         guard !ended.isEmpty else { return }
         for exit in ended {
             owners[exit.pid] = nil
-            if let token = mains[exit.pid] { trees[token]?.adoptedEnded(exit) }
+            if let token = adoptedMains[exit.pid] { trees[token]?.adoptedEnded(exit) }
             for token in waiting { trees[token]?.escapeeEnded(exit.pid) }
         }
         guard !waiting.isEmpty || strayKill != nil || !owners.isEmpty else { return }
@@ -199,11 +207,16 @@ public final class OrphanWatch {
         }
         // The long way: each by number. While a launch is under way a child may be the spawner's,
         // so only those that are known stay on the list.
-        let adopted = files.adopted { mains[$0] != nil && owners[$0] == nil }
+        let adopted = files.adopted(besides: isLaunched)
         for pid in adopted where spawner.launchesUnderWay == 0 || mayReap(pid) {
             if unsafe cproc_reap(pid, &exit) == 0 { ended.append(exit) }
         }
         return ended
+    }
+
+    /// Whether a child of ours is a launch, and no escapee.
+    private func isLaunched(_ pid: Int32) -> Bool {
+        launched[pid] != nil || spawner.isUnclaimed(pid)
     }
 
     private func mayReap(_ pid: Int32) -> Bool { files.listsChildren || owners[pid] != nil }

@@ -23,6 +23,8 @@ import Stoic
     private var state = State.closed
     private var pending: [UInt64: Pending] = [:]
     private var lastTicket: UInt64 = 0
+    /// Launched and not yet anybody's tree: no stranger, though no tree knows it.
+    private var unclaimed: Set<Int32> = []
     /// What the kernel grants, tried out when it was created.
     public let features: KernelFeatures
 
@@ -77,6 +79,12 @@ import Stoic
         pending[lastTicket] = Pending(words: words, then: then)
     }
 
+    /// A tree watches the process from now on.
+    func claim(_ pid: Int32) { unclaimed.remove(pid) }
+
+    /// Whether a process was launched and no tree watches it yet.
+    func isUnclaimed(_ pid: Int32) -> Bool { unclaimed.contains(pid) }
+
     /// No more launches. Those under way are killed as they succeed, and nobody is told. Idempotent.
     public func close() {
         guard case .open(let watch) = state else { return }
@@ -103,6 +111,7 @@ import Stoic
             if let pending, let failure { pending.then(.failed(failure)) }
             return
         }
+        unclaimed.insert(result.pid)
         let process = LaunchedProcess(
             pid: result.pid, pidfd: OwnedDescriptor(owning: result.pidfd),
             startTime: result.start_time, hasToken: result.has_token)

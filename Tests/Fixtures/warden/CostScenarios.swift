@@ -1,0 +1,66 @@
+import CProcess
+import Glibc
+import Orchestrator
+import Stoic
+
+extension Scenario {
+    /// Launches with few and with many descriptors open, taken in turns so that whatever else the
+    /// machine does hits both; the quickest fifth of each is compared.
+    static func cost(_ setting: Setting) throws {
+        let stage = try setting.stage()
+        var few: [Double] = []
+        var many: [Double] = []
+        for _ in 0..<12 {
+            few += try launches(stage, 25)
+            let extra = (0..<10_000).map { _ in fcntl(0, F_DUPFD_CLOEXEC, 300) }.filter { $0 >= 0 }
+            try check(extra.count >= 9_000, "only \(extra.count) descriptors can be opened")
+            many += try launches(stage, 25)
+            for descriptor in extra { close(descriptor) }
+        }
+        let ratio = quick(many) / quick(few)
+        complain(
+            "a launch takes \(Int(quick(few))) µs, with 10,000 descriptors open "
+                + "\(Int(quick(many))) µs: \(ratio) times")
+        try check(ratio < 1.5, "launches cost more with many descriptors")
+        try stage.close()
+    }
+
+    private static func quick(_ times: [Double]) -> Double {
+        let best = times.sorted().prefix(max(1, times.count / 5))
+        return best.reduce(0, +) / Double(best.count)
+    }
+
+    /// From the request to the outcome, each.
+    private static func launches(_ stage: Stage, _ count: Int) throws -> [Double] {
+        try (0..<count).map { _ in
+            let begin = microseconds()
+            let outcome = try stage.outcome(of: stage.request(["/bin/true"]))
+            let end = microseconds()
+            guard case .launched(let process) = outcome else {
+                throw Complaint(text: "a launch failed")
+            }
+            let tree = try ProcessTree(process, token: 1, leaf: nil, orphans: stage.orphans)
+            try stage.wait { tree.isEmpty }
+            tree.close()
+            return end - begin
+        }
+    }
+
+    /// A strict reverse stop of 300 services, one after the other.
+    static func stopCost(_ setting: Setting) throws {
+        let stage = try setting.stage()
+        let actors = try (0..<300).map { _ in try stage.launch("/bin/sleep", "60") }
+        let begin = microseconds()
+        for actor in actors.reversed() {
+            actor.tree.signal(SIGTERM, to: .group)
+            try stage.wait { actor.isEmpty }
+        }
+        complain("a stop takes \(Int((microseconds() - begin) / 300)) µs of 300 each")
+        for actor in actors {
+            try check(
+                actor.facts == [.mainExited(.signal(SIGTERM, coreDumped: false)), .empty],
+                "\(actor.facts)")
+        }
+        try stage.close()
+    }
+}
