@@ -60,7 +60,7 @@ static int probe_main(void *argument)
     return 0;
 }
 
-/* One attempt with the features as they are. 0, an error of the clone, or minus one of the child. */
+/* One attempt with the features as they are. 0, an error of the clone, or minus the child's. */
 static int attempt(cproc_worker *worker)
 {
     cproc_spawner *spawner = worker->spawner;

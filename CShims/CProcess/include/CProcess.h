@@ -222,7 +222,7 @@ int cproc_read_token(int32_t pid, uint64_t *token);
 /* The value of a variable in the environment the process was started with. ENODATA: not there. */
 int cproc_read_variable(int32_t pid, const char *name, char *buffer, size_t capacity);
 /* The children of all threads of a process (zombies too). Returns how many there are, which may be
- * more than fit, or minus the error number. A child that appears or goes meanwhile may be missed. */
+ * more than fit, or minus the error number. A child that comes or goes meanwhile may be missed. */
 intptr_t cproc_children(int32_t pid, int32_t *children, size_t capacity);
 /* The children of one thread of ours. */
 intptr_t cproc_thread_children(int32_t thread, int32_t *children, size_t capacity);

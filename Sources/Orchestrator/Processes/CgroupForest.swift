@@ -5,8 +5,8 @@ import Glibc
 /// A project's own part of the cgroup2 tree, below the cgroup this process is in: one leaf for each
 /// service, made before its first launch and reused by later ones. No controller is needed.
 ///
-/// A leaf that was killed is made anew for the next launch: some kernels (6.18 is one) kill at birth
-/// whoever is cloned into a cgroup that `cgroup.kill` was ever used on.
+/// A leaf that was killed is made anew for the next launch: some kernels (6.18 is one) kill at
+/// birth whoever is cloned into a cgroup that `cgroup.kill` was ever used on.
 ///
 /// A leaf is the surest answer to "whose process is it?": nothing leaves it by itself but root.
 public final class CgroupForest {

@@ -43,7 +43,7 @@ public final class OrphanWatch {
     /// How many of `owners` each tree has.
     private var counts: [UInt64: Int] = [:]
     private var trees: [UInt64: ProcessTree] = [:]
-    /// The launched processes, with their trees. They are no escapees, though they are our children.
+    /// The launched processes, with their trees. They are no escapees, though children of ours.
     private var launched: [Int32: UInt64] = [:]
     /// The main processes that messages named.
     private var adoptedMains: [Int32: UInt64] = [:]
@@ -260,9 +260,9 @@ public final class OrphanWatch {
         }.sorted { $0.pid < $1.pid }
     }
 
-    /// SIGKILL to the strays and what descends from them, until none is left; then `then` is called,
-    /// at once if there is none now. A stray that cannot die keeps `then` waiting: bound it outside,
-    /// and name what `strays()` still lists.
+    /// SIGKILL to the strays and what descends from them, until none is left; then `then` is
+    /// called, at once if there is none now. A stray that cannot die keeps `then` waiting: bound it
+    /// outside, and name what `strays()` still lists.
     public func killStrays(then: @escaping () -> Void) {
         strayKill = (KillProgress(), then)
         sweepStrays()

@@ -1,6 +1,6 @@
 /// The number of a resource limit by its name in a config (`nofile`, `core`, …), as in limits.conf
-/// and `ulimit`, without `RLIMIT_`. `nil`: no such limit. `locks` is not one: the kernel ignores it,
-/// and the engine keeps the token of an incarnation there.
+/// and `ulimit`, without `RLIMIT_`. `nil`: no such limit. `locks` is not one: the kernel ignores
+/// it, and the engine keeps the token of an incarnation there.
 public func resourceNumber(named name: String) -> Int32? {
     // The numbers are the kernel's, the same on every architecture we build for.
     switch name {

@@ -85,7 +85,8 @@ import Stoic
     /// Whether a process was launched and no tree watches it yet.
     func isUnclaimed(_ pid: Int32) -> Bool { unclaimed.contains(pid) }
 
-    /// No more launches. Those under way are killed as they succeed, and nobody is told. Idempotent.
+    /// No more launches. Those under way are killed as they succeed, and nobody is told.
+    /// Idempotent.
     public func close() {
         guard case .open(let watch) = state else { return }
         state = .closed

@@ -1,4 +1,4 @@
-/* runaway: a process that gets away, in the way its argument names. Every one of them ends by itself
+/* runaway: a process that gets away, in the way its argument names. Each of them ends by itself
  * after 30 s, so a failed test leaves nothing for good.
  *
  *   hold               waits                       stubborn  leaves a child that ignores SIGTERM

@@ -50,12 +50,17 @@ extension Scenario {
     static func stopCost(_ setting: Setting) throws {
         let stage = try setting.stage()
         let actors = try (0..<300).map { _ in try stage.launch("/bin/sleep", "60") }
-        let begin = microseconds()
-        for actor in actors.reversed() {
+        let before = processorTime()
+        let times = try actors.reversed().map { actor in
+            let begin = microseconds()
             actor.tree.signal(SIGTERM, to: .group)
             try stage.wait { actor.isEmpty }
+            return microseconds() - begin
         }
-        complain("a stop takes \(Int((microseconds() - begin) / 300)) µs of 300 each")
+        let own = (processorTime() - before) / 300
+        complain("a stop takes \(Int(quick(times))) µs and \(Int(own)) µs of our processor time")
+        // A look at every process would cost thousands.
+        try check(own < 1000, "a stop takes \(own) µs of our processor time")
         for actor in actors {
             try check(
                 actor.facts == [.mainExited(.signal(SIGTERM, coreDumped: false)), .empty],

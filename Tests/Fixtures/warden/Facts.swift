@@ -26,3 +26,6 @@ func lives(_ pid: Int32) -> Bool {
 
 /// Microseconds since some moment.
 func microseconds() -> Double { Double(cproc_clock(CLOCK_MONOTONIC)) / 1000 }
+
+/// Microseconds that the processors spent on us so far.
+func processorTime() -> Double { Double(cproc_clock(CLOCK_PROCESS_CPUTIME_ID)) / 1000 }

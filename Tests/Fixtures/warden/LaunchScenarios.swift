@@ -97,7 +97,6 @@ extension Scenario {
         case .launched(let process): throw Complaint(text: "\(step) did not fail: \(process.pid)")
         case .failed(let failure):
             let wanted = LaunchFailure(step: step, errorNumber: number)
-            // Without the shared table a bad descriptor is seen by the child, a step earlier or not.
             try check(failure == wanted, "\(failure) instead of \(wanted)")
         }
     }
@@ -128,7 +127,7 @@ extension Scenario {
             let pipes = try (0..<count).map { _ in try Output(stage.loop) }
             var request = stage.request([
                 "/bin/sh", "-c",
-                "n=3; while [ $n -lt \(3 + count) ]; do eval \"echo to $n >&$n\"; n=$((n+1)); done; "
+                "for n in $(seq 3 \(2 + count)); do eval \"echo to $n >&$n\"; done; "
                     + listing,
             ])
             // Dash takes single digits only; the rest is counted by what is open.
