@@ -57,3 +57,8 @@ int64_t cproc_clock(int32_t clock)
     if (clock_gettime(clock, &now) != 0) return -1;
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
+
+int cproc_close_from(int first)
+{
+    return close_range((unsigned)first, ~0U, 0) == 0 ? 0 : errno;
+}

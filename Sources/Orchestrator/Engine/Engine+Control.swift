@@ -1,4 +1,5 @@
 import Glibc
+import Manifest
 import Stoic
 
 /// The control API: requests to commands and answers. No rule of its own.
@@ -74,9 +75,7 @@ extension Engine: ControlHandler {
         let isNow = request.body?["now"]?.bool ?? false
         let requester = request.requester
         let waiter = EngineWaiter(exchange, services: nil) { _ in nil }
-        waiter.onProjectEnd = { [unowned self] result in
-            waiter.finish(downLine(result), probeTimers)
-        }
+        waiter.projectEnd = { [unowned self] in downLine($0) }
         add(waiter, request)
         inbox.post(Command(.stopProject(.requested(requester)), by: requester))
         if isNow { inbox.post(Command(.force, by: requester)) }
@@ -104,11 +103,12 @@ extension Engine: ControlHandler {
     }
 
     private func signal(_ request: ControlRequest, _ exchange: ControlExchange) {
-        guard let name = request.body?["name"]?.string,
-            let number = request.body?["signal"]?.integer, (1...64).contains(number)
-        else {
-            return exchange.fail(
-                400, code: "badBody", message: "give \"name\" and \"signal\", a number 1 to 64")
+        guard let name = request.body?["name"]?.string, let signal = request.body?["signal"] else {
+            return exchange.fail(400, code: "badBody", message: "give \"name\" and \"signal\"")
+        }
+        let number: Int32
+        do { number = try parseSignal(signal.string ?? "\(signal.integer ?? 0)") } catch {
+            return exchange.fail(400, code: "badBody", message: "\(error)")
         }
         guard let id = service(name, exchange) else { return }
         let target: SignalTarget
@@ -120,8 +120,8 @@ extension Engine: ControlHandler {
             return exchange.fail(
                 400, code: "badBody", message: "\"to\" is main, group or tree, not \(other)")
         }
-        command(.signal(id, Int32(number), target), request, exchange) { _ in
-            .result(0, "sent", "\(signalText(Int32(number))) was sent to \(name)")
+        command(.signal(id, number, target), request, exchange) { _ in
+            .result(0, "sent", "\(signalText(number)) was sent to \(name)")
         }
     }
 

@@ -21,7 +21,9 @@ extension Engine {
     private func finish(_ outcome: ProjectOutcome) {
         guard case .sweeping = phase else { return }
         let result = result(of: outcome)
-        for waiter in waiters where waiter.isOpen { waiter.onProjectEnd?(result) }
+        for waiter in waiters where waiter.isOpen && !waiter.isDone(self) {
+            waiter.endWithProject(result, probeTimers)
+        }
         waiters = []
         close(result)
     }

@@ -92,7 +92,7 @@ extension Engine {
                 request.descriptors.append(.init(source: theirs, target: target))
             }
             do {
-                live.captures.append(
+                live.capture(
                     try PipeCapture(
                         loop, descriptor: OwnedDescriptor(owning: ours), log: log,
                         incarnation: live.life, stream: stream))

@@ -74,7 +74,11 @@ public final class Engine {
         tokenBase = (UInt64.random(in: 1...0xFFFF_FFFF) << 30) & 0x3FFF_FFFF_C000_0000
         definitions = Definitions(project)
         cproc_raise_descriptor_limit()
+        let relay = ReportRelay()
         do {
+            // Before anything of ours can be left behind by a signal that ends us.
+            loop = try Loop()
+            signals = try EngineSignals(loop) { relay.heard($0) }
             let identity = try ProjectIdentity(file: project.file, name: project.name)
             directories = try ProjectDirectories(
                 identity, stateDirectory: project.stateDirectory, environment: ownEnvironment)
@@ -86,11 +90,9 @@ public final class Engine {
             machine = try LifecycleMachine(
                 project.services.map(\.spec),
                 settings: LifecycleMachine.Settings(project, lastIncarnation: last - 1))
-            loop = try Loop()
             let clock = OutputClock.system
             journal = EventJournal(file: "\(directories.state)/events.jsonl", clock: clock)
             journal.attach(to: loop)
-            let relay = ReportRelay()
             output = OutputStore(directory: directories.logs) { relay.send($0) }
             probeTimers = try TimerTable(loop)
             spawner = try Spawner(loop)
@@ -102,7 +104,6 @@ public final class Engine {
             server = try ControlServer(
                 loop, path: directories.controlSocket, handler: self,
                 report: { [unowned self] in tell("control.notice", .notice, $0.description) })
-            signals = try EngineSignals(loop) { [unowned self] in heard($0) }
         } catch {
             throw EngineError(error)
         }

@@ -1,3 +1,4 @@
+import CProcess
 import EventLoop
 import Glibc
 
@@ -16,6 +17,8 @@ final class EngineSignals {
 
     init(_ loop: Loop, _ hear: @escaping (Wish) -> Void) throws(UVError) {
         signal(SIGPIPE, SIG_IGN)
+        // A caller may have blocked what we are to obey.
+        cproc_clear_signal_mask()
         for number in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] where !Self.isIgnored(number) {
             watches.append(
                 try SignalWatch(loop, signal: number) { hear(Self.wish(number)) })

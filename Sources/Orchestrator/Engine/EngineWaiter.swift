@@ -10,8 +10,8 @@ final class EngineWaiter {
     private let done: (Engine) -> JSONValue?
     private var limit: TimerTable.Token?
     private(set) var isOpen = true
-    /// Hears the end of the project in place of a look at it.
-    var onProjectEnd: ((ProjectResult) -> Void)?
+    /// The last line when the project ends first; without one, that it did is a failure.
+    var projectEnd: ((ProjectResult) -> JSONValue)?
 
     /// - Parameter done: The last line, once there is one. Asked after each turn.
     init(
@@ -44,6 +44,15 @@ final class EngineWaiter {
         guard let line = done(engine) else { return false }
         finish(line, engine.probeTimers)
         return true
+    }
+
+    /// Everything has ended, and with it what was waited for.
+    func endWithProject(_ result: ProjectResult, _ timers: TimerTable) {
+        let line =
+            projectEnd?(result)
+            ?? .result(
+                1, "ended", "everything has ended: \(result.cause)", failures: result.failures)
+        finish(line, timers)
     }
 
     func finish(_ line: JSONValue, _ timers: TimerTable) {

@@ -19,6 +19,9 @@ final class LiveService {
     var readiness: ReadinessWatch?
     /// Our ends of the pipes behind `ready: {fd: N}`.
     var readyPipes: [Int32: CInt] = [:]
+    /// What it said and wrote before anybody watched for its readiness: the launch is answered in one
+    /// callback, and watched from the end of that turn on.
+    private var unwatched = Unwatched()
     /// The last words of the readiness watch, kept for the failure's message.
     private(set) var missing = ""
     /// One line for people, of its own making.
@@ -39,6 +42,13 @@ final class LiveService {
         case closed
     }
 
+    private struct Unwatched {
+        var isReady = false
+        var output: [UInt8] = []
+    }
+
+    /// Bytes of output kept before anybody watches: what a pipe holds.
+    static let mostUnwatched = 64 << 10
     /// Messages kept before the launch is answered.
     static let mostEarly = 64
     /// Bytes read from a pipe after the main process ended: what an ordinary pipe holds, and more.
@@ -108,14 +118,14 @@ final class LiveService {
             if suppressed > 0 { fields.append(("suppressed", .integer(Int64(suppressed)))) }
             engine.tell(
                 "service.messageRefused", about: self, .warning,
-                "\(name): a message from \(reason) (pid \(pid)) was refused", fields)
+                "\(name): a message of pid \(pid) was refused: \(reason)", fields)
         }
     }
 
     private func heardReady(_ new: [String: String]) {
         let changed = !values.isEmpty && new != values
         values = new
-        readiness?.noteNotifyReady()
+        if let readiness { readiness.noteNotifyReady() } else { unwatched.isReady = true }
         guard readyAt != nil else { return }
         // Those that were handed the old value must not go on with it: a changed value is a lost need.
         if changed { engine.post(life, .notReady("the values it provides have changed")) }
@@ -152,10 +162,24 @@ final class LiveService {
             engine.post(life, .ready)
         }
         readiness = watch
+        if unwatched.isReady { watch.noteNotifyReady() }
+        unsafe unwatched.output.withUnsafeBytes { unsafe watch.noteOutput($0) }
+        unwatched = Unwatched()
+    }
+
+    /// What it writes is looked at from its first byte on, where its readiness depends on it.
+    func capture(_ capture: PipeCapture) {
+        captures.append(capture)
         guard definition.ready.readsOutput else { return }
-        for capture in captures {
-            capture.onBytes = { [weak watch] bytes in
-                unsafe bytes.withUnsafeBytes { unsafe watch?.noteOutput($0) }
+        capture.onBytes = { [weak self] bytes in
+            guard let self else { return }
+            unsafe bytes.withUnsafeBytes { bytes in
+                if let readiness {
+                    unsafe readiness.noteOutput(bytes)
+                } else {
+                    let room = Self.mostUnwatched - unwatched.output.count
+                    unsafe unwatched.output += bytes.prefix(room)
+                }
             }
         }
     }

@@ -2,7 +2,18 @@ import Stoic
 
 /// Hands reports of the engine's parts to the engine, which is not there yet when they are made.
 final class ReportRelay {
-    weak var engine: Engine?
+    weak var engine: Engine? {
+        didSet {
+            for wish in early { engine?.heard(wish) }
+            early = []
+        }
+    }
+    /// Signals that arrived before the engine was there.
+    private var early: [EngineSignals.Wish] = []
+
+    func heard(_ wish: EngineSignals.Wish) {
+        if let engine { engine.heard(wish) } else { early.append(wish) }
+    }
 
     func send(_ report: OutputReport) {
         engine?.tell(

@@ -7,6 +7,8 @@ import Stoic
 /// Runs the engine in this process until everything has ended.
 public func runForeground(_ project: ProjectDefinition, options: UpOptions) -> ExitCode {
     cproc_sanitize_stdio()
+    // What our caller left open, the end of a pipe say, is not ours to keep open.
+    cproc_close_from(options.isDetachedChild ? DetachedChild.reportDescriptor + 1 : 3)
     let console = Console(
         GlobalOptions(json: options.isJSON, color: options.isColored ? .always : .never),
         environment: currentEnvironment())

@@ -130,7 +130,7 @@ extension LifecycleMachine {
 
     /// Asks the host for something, in the name of the decision recorded last.
     func perform(_ action: LifecycleEffect.Action, _ turn: inout Turn) {
-        guard let decision = turn.output.decisions.last?.id else { return }
+        let decision = turn.output.decisions.last?.id ?? DecisionID(history.decisions + 1)
         turn.output.effects.append(LifecycleEffect(decision: decision, action: action))
     }
 }
