@@ -71,6 +71,23 @@ static void give_pipes(const cproc_order *order)
     }
 }
 
+/* A cgroup is the best of several ways to know a process, so its refusal is no failure. EAGAIN is
+ * not one: it is the limit of processes. */
+static pid_t make_child(cproc_worker *worker, cproc_child *child, int *pidfd, bool *in_cgroup)
+{
+    const cproc_features *features = &worker->spawner->features;
+    int cgroup = child->order->cgroup;
+    *in_cgroup = cgroup >= 0 && features->into_cgroup;
+    if (*in_cgroup) {
+        pid_t pid = cproc_clone(
+            features, &worker->stack, cgroup, cproc_child_main, child, pidfd);
+        if (pid >= 0) return pid;
+        if (pid == -EAGAIN || pid == -ENOMEM || pid == -EMFILE || pid == -ENFILE) return pid;
+        *in_cgroup = false;
+    }
+    return cproc_clone(features, &worker->stack, -1, cproc_child_main, child, pidfd);
+}
+
 static void launch(cproc_worker *worker, cproc_order *order)
 {
     cproc_result *result = &order->result;
@@ -88,8 +105,7 @@ static void launch(cproc_worker *worker, cproc_order *order)
     pid_t pid = -1;
     if (result->error == 0) {
         result->step = CPROC_STEP_CLONE;
-        pid = cproc_clone(&worker->spawner->features, &worker->stack, order->cgroup,
-                          cproc_child_main, &child, &pidfd);
+        pid = make_child(worker, &child, &pidfd, &result->in_cgroup);
         if (pid < 0) result->error = -pid;
     }
     empty_slots(worker);

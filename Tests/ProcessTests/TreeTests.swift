@@ -42,6 +42,12 @@ struct TreeTests {
     @Test("PRC-31: a leaf serves again, and anew after a kill")
     func leafAgain() { expectHolds("leaf-again") }
 
+    @Test("PRC-33: a leaf nobody can be born in", arguments: ["status", "nest", "escape"])
+    func refusedLeaf(_ scenario: String) {
+        guard Warden.hasCgroups else { return complain("SKIPPED: no cgroup2 tree") }
+        expectHolds(scenario, .cgroupsRefused)
+    }
+
     @Test("PRC-32: 300 strict stops, one after the other")
     func stopCost() {
         let result = Warden.run("stop-cost", .full)

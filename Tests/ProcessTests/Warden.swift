@@ -12,6 +12,7 @@ struct Warden {
         case numberedReaping
         case withoutLists
         case cgroups
+        case cgroupsRefused
 
         var testDescription: String { rawValue }
 
@@ -22,12 +23,19 @@ struct Warden {
             case .numberedReaping: ["--without", "8"]
             case .withoutLists: ["--without", "12"]
             case .cgroups: ["--cgroup"]
+            case .cgroupsRefused: ["--cgroup", "--without", "3"]
             }
         }
 
         /// Without a cgroup tree to write to there is nothing to try.
         static var here: [Kernel] {
-            allCases.filter { $0 != .cgroups || Warden.hasCgroups }
+            allCases.filter {
+                switch $0 {
+                case .full, .copiedTable, .numberedReaping, .withoutLists: true
+                case .cgroups: Warden.hasCgroups
+                case .cgroupsRefused: false
+                }
+            }
         }
     }
 

@@ -76,7 +76,8 @@ void cproc_order_set_nice(cproc_order *order, int32_t nice);
 void cproc_order_add_limit(cproc_order *order, int32_t resource, uint64_t soft, uint64_t hard);
 /* The soft RLIMIT_LOCKS, which the kernel ignores and every descendant inherits. */
 void cproc_order_set_token(cproc_order *order, uint64_t token);
-/* A directory descriptor of a cgroup2 leaf that the child is born in. The caller keeps it open. */
+/* A directory descriptor of a cgroup2 leaf that the child is born in. The caller keeps it open.
+ * Where the kernel refuses that, the child is born where we are, and the result says so. */
 void cproc_order_set_cgroup(cproc_order *order, int directory);
 /* `source`, which the caller keeps open until the result, becomes `target` in the child. Without
  * one, 0 is /dev/null; 1 and 2 are too. */
@@ -170,6 +171,8 @@ typedef struct {
     uint64_t start_time;
     /* Whether the token was set. */
     bool has_token;
+    /* Whether it was born in the cgroup of its order. */
+    bool in_cgroup;
 } cproc_result;
 
 /* The next result, if there is one. */

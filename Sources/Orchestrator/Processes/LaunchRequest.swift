@@ -1,3 +1,4 @@
+import CProcess
 public import EventLoop
 public import Stoic
 
@@ -27,6 +28,7 @@ public struct LaunchRequest: Hashable, Sendable {
     /// outcome is known.
     public var descriptors: [Descriptor] = []
     /// The directory of a cgroup leaf it is born in. The caller keeps it open until the outcome.
+    /// Where the kernel refuses, it is born where we are: see `LaunchedProcess.isInCgroup`.
     public var cgroup: CInt?
     /// Marks every descendant (soft `RLIMIT_LOCKS`). Random, so that no two incarnations of any
     /// engine share one, and below `UInt64.max`.
@@ -86,13 +88,16 @@ public final class LaunchedProcess {
     public let startTime: UInt64
     /// Whether its descendants can be told by the token.
     public let hasToken: Bool
+    /// Whether it was born in the cgroup that its request named.
+    public let isInCgroup: Bool
 
     /// Takes over the pidfd of a child.
-    init(pid: Int32, pidfd: consuming OwnedDescriptor, startTime: UInt64, hasToken: Bool) {
-        self.pid = pid
-        self.pidfd = pidfd
-        self.startTime = startTime
-        self.hasToken = hasToken
+    init(_ result: cproc_result) {
+        pid = result.pid
+        pidfd = OwnedDescriptor(owning: result.pidfd)
+        startTime = result.start_time
+        hasToken = result.has_token
+        isInCgroup = result.in_cgroup
     }
 }
 

@@ -49,19 +49,26 @@ public final class ProcessTree {
     ///
     /// - Parameters:
     ///   - token: the one of its launch request.
-    ///   - leaf: the cgroup it was born in.
+    ///   - leaf: the cgroup it was born in, or was to be.
+    /// - Throws: what the loop answers when it cannot watch; the process is killed then.
     public init(
         _ process: LaunchedProcess, token: UInt64, leaf: CgroupLeaf?, orphans: OrphanWatch
     ) throws(UVError) {
         self.process = process
         self.token = token
-        self.leaf = leaf
+        // A leaf it was not born in says nothing about its tree.
+        self.leaf = process.isInCgroup ? leaf : nil
         self.orphans = orphans
         let descriptor = process.pidfd.number
-        let watch = try Watch(orphans.loop, descriptor: descriptor, interest: .readable) {
-            [unowned self] _ in launchedEnded()
+        do throws(UVError) {
+            let watch = try Watch(orphans.loop, descriptor: descriptor, interest: .readable) {
+                [unowned self] _ in launchedEnded()
+            }
+            state = .running(watch)
+        } catch {
+            _ = cproc_signal_group(process.pid, SIGKILL)
+            throw error
         }
-        state = .running(watch)
         orphans.add(self, token: token, main: process.pid)
     }
 

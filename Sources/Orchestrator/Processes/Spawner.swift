@@ -113,9 +113,7 @@ import Stoic
             return
         }
         unclaimed.insert(result.pid)
-        let process = LaunchedProcess(
-            pid: result.pid, pidfd: OwnedDescriptor(owning: result.pidfd),
-            startTime: result.start_time, hasToken: result.has_token)
+        let process = LaunchedProcess(result)
         guard let pending else { fatalError("a launch came back with an unknown ticket") }
         pending.then(.launched(process))
     }
