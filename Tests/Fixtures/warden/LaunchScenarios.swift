@@ -263,11 +263,13 @@ extension Scenario {
 
     /// What was taken away is reported as missing, and nothing else.
     static func features(_ setting: Setting) throws {
-        let found = try setting.stage().spawner.features
+        let stage = try setting.stage()
+        let found = stage.spawner.features
         let has: (UInt32) -> Bool = { setting.missing & $0 == 0 }
         try check(found.hasClone3 == has(1) && found.sharesTable == has(2), "\(found)")
         try check(found.entersCgroups == has(3), "\(found)")
         try check(found.listsChildren == has(4) && found.mainReaps == has(8), "\(found)")
         try check(found.adoptsOrphans && found.named.count == 6, "\(found)")
+        try stage.close()
     }
 }
