@@ -131,12 +131,16 @@ struct EngineTalkTests {
         #expect(ids("nobody") == [])
     }
 
-    @Test("lines of logs")
+    @Test("lines of logs: as they are into a pipe, harmless on a terminal")
     func logs() {
-        let view = LogView(["db", "worker"])
-        let line: JSONValue = ["service": "db", "text": "\u{1B}[31mred", "cut": true]
-        #expect(view.text(line, .plain) == "db     | \u{1B}[31mred… [cut]")
-        #expect(view.text(line, Style(isColored: true)).contains("\\x1b[31mred"))
+        let line: JSONValue = ["service": "db", "text": "\u{1B}[2Jgone", "cut": true]
+        func text(isTerminal: Bool) -> String {
+            let style = OutputRenderer.Style(isTerminal: isTerminal, hasColor: false)
+            return String(
+                decoding: LogView(["db", "worker"], style).bytes(of: line), as: UTF8.self)
+        }
+        #expect(text(isTerminal: false) == "db     | \u{1B}[2Jgone… [cut]\n")
+        #expect(!text(isTerminal: true).contains("\u{1B}"))
     }
 
     @Test(

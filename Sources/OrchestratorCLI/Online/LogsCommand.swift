@@ -1,3 +1,4 @@
+import Glibc
 internal import Orchestrator
 internal import Stoic
 
@@ -21,34 +22,38 @@ extension CommandRun {
             query.append(("since", String(Double(moment) / 1e9)))
         }
         let console = console
-        let view = LogView(invocation.arguments.isEmpty ? access.names : invocation.arguments)
+        let view = LogView(
+            invocation.arguments.isEmpty ? access.names : invocation.arguments,
+            OutputRenderer.Style(
+                isTerminal: console.colorsOutput || isatty(STDOUT_FILENO) == 1,
+                hasColor: console.colorsOutput))
         try lines(client, ["v1", "logs"], query, access) { line in
-            console.answer(console.json ? line.description : view.text(line, console.style))
+            if console.json {
+                console.answer(line.description)
+            } else {
+                console.answer(bytes: view.bytes(of: line))
+            }
         }
         return .done
     }
 }
 
-/// Draws lines of output under the names of their services.
+/// Draws lines of output as the foreground does, each under the name of its service.
 struct LogView {
-    private let width: Int
+    private let renderer: OutputRenderer
 
     /// - Parameter names: Those that will occur, so that their column has one width.
-    init(_ names: [String]) { width = min(24, names.map(displayWidth).max() ?? 0) }
-
-    /// `web | text`. What a service wrote cannot draw on the terminal, colours included.
-    func text(_ line: JSONValue, _ style: Style) -> String {
-        let name = safeForTerminal(line["service"]?.string ?? "?")
-        var text = line["text"]?.string ?? ""
-        if style.isColored { text = safeForTerminal(text) }
-        if line["continued"]?.bool == true { text = "…" + text }
-        if line["cut"]?.bool == true { text += "… [cut]" }
-        return style.paint(padded(name, to: width) + " |", color(name)) + " " + text
+    init(_ names: [String], _ style: OutputRenderer.Style) {
+        renderer = OutputRenderer(style, names: names.map { ServiceName($0) })
     }
 
-    private func color(_ name: String) -> Style.Color {
-        let palette: [Style.Color] = [.cyan, .yellow, .green, .magenta, .blue]
-        let sum = name.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xffff }
-        return palette[sum % palette.count]
+    /// The line with its newline; see `LogLine.write(to:)` for the members.
+    func bytes(of line: JSONValue) -> [UInt8] {
+        var drawn = LogLine(
+            line["text"]?.string ?? "", of: ServiceName(line["service"]?.string ?? "?"),
+            wall: line["wallNs"]?.integer ?? 0)
+        drawn.isCut = line["cut"]?.bool ?? false
+        drawn.isContinued = line["continued"]?.bool ?? false
+        return renderer.render(drawn)
     }
 }

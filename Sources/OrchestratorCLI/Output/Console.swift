@@ -37,6 +37,9 @@ struct Console {
     /// Writes text that ends itself to stdout.
     func answer(raw text: String) { writeAll(text, to: STDOUT_FILENO) }
 
+    /// Writes bytes as they are to stdout.
+    func answer(bytes: [UInt8]) { writeAll(bytes, to: STDOUT_FILENO) }
+
     /// Writes bytes as they are to stderr: what another process of ours said.
     func note(raw bytes: ArraySlice<UInt8>) { writeAll(Array(bytes), to: STDERR_FILENO) }
 
