@@ -15,6 +15,7 @@ extension Engine {
         lives[life] = live
         var ends = ChildEnds()
         do {
+            try reserve(life)
             let request = try prepare(live, &ends)
             spawner.launch(request) { [weak self] outcome in
                 self?.launched(live, outcome)
@@ -24,6 +25,14 @@ extension Engine {
         }
         // The spawner holds copies of its own from here on.
         pendingEnds[life] = ends.release()
+    }
+
+    /// No number is given twice, not even by an engine that starts after this one was killed.
+    private func reserve(_ life: Incarnation) throws(LaunchFailure) {
+        guard life.number > reserved, let record else { return }
+        do { reserved = try record.nextIncarnation().number } catch {
+            throw LaunchFailure(step: "reserve its number: \(error)", errorNumber: 0)
+        }
     }
 
     private func launched(

@@ -43,6 +43,8 @@ public final class Engine {
     var runs: [UInt64: CommandRun] = [:]
     var nextRun: UInt64 = 0
     var record: LaunchRecord?
+    /// The highest number of a launch that is reserved on disk.
+    var reserved: UInt64 = 0
     private var lock: InstanceLock?
     private var server: ControlServer?
     private var signals: EngineSignals?
@@ -86,10 +88,10 @@ public final class Engine {
             lock = try InstanceLock.acquire(
                 path: directories.lockFile, socket: directories.controlSocket)
             record = try LaunchRecord(in: directories.state)
-            let last = try record?.nextIncarnation().number ?? 1
+            reserved = try record?.nextIncarnation().number ?? 1
             machine = try LifecycleMachine(
                 project.services.map(\.spec),
-                settings: LifecycleMachine.Settings(project, lastIncarnation: last - 1))
+                settings: LifecycleMachine.Settings(project, lastIncarnation: reserved - 1))
             let clock = OutputClock.system
             journal = EventJournal(file: "\(directories.state)/events.jsonl", clock: clock)
             journal.attach(to: loop)
@@ -113,8 +115,10 @@ public final class Engine {
     /// Runs the project to its end.
     /// - Returns: How it ended. Nothing of ours is left, except what the result names.
     public func run() -> ProjectResult {
+        stopLeftovers()
         begin()
         do {
+            if upstream.watchdogInterval != nil { try upstream.startWatchdog(loop) }
             try loop.run()
         } catch {
             tell("defect", .error, "the loop failed: \(error)")
@@ -123,6 +127,20 @@ public final class Engine {
             return ProjectResult(outcome: nil, cause: "the loop ended by itself", survivors: [])
         }
         return result
+    }
+
+    /// What an engine that was killed left running would fight with ours over ports and files.
+    private func stopLeftovers() {
+        guard let record else { return }
+        Leftovers(record.leftovers, project).stop { entry, found, left in
+            if left == 0 { record.forget(entry.incarnation) }
+            guard found > 0 else { return }
+            tell(
+                "engine.leftoverStopped", left == 0 ? .notice : .error,
+                "\(entry.service) was left running by an engine that was killed: "
+                    + (left == 0 ? "stopped" : "\(left) of its processes cannot be stopped"),
+                [("pid", .integer(Int64(entry.process.pid)))])
+        }
     }
 
     private func begin() {

@@ -36,7 +36,7 @@ struct StopCalculation {
         }
     }
 
-    private static let mostCounted = 5_000
+    private static let mostCounted = 1_000
 
     /// The slot of each service when everything else ends at once, at its longest.
     func slotsAlone() -> [Duration] {
