@@ -1,10 +1,11 @@
+import EventLoop
 import Manifest
 import Stoic
 
 /// The verbs that read: logs and events.
 extension Engine {
     /// Lines one request may ask for.
-    private static let mostLines = 100_000
+    static let mostLines = 100_000
 
     func streamEvents(_ request: ControlRequest, _ exchange: ControlExchange) {
         let since = request.query["since"].flatMap { UInt64($0) } ?? 0
@@ -28,15 +29,29 @@ extension Engine {
             names.append(name)
         }
         let start = logStart(request.query)
-        // First follow, then read: a line that comes in between is shown twice rather than never, and
-        // both happen within this turn, so nothing comes in between.
+        let sources = names.compactMap { storedLog($0, start) }
+        // First follow, then read: a line that comes in between is shown twice rather than never.
         let follower =
             request.isFollowing ? output.follow(wanted == nil ? nil : Set(names)) : nil
-        var lines: [LogLine] = []
-        for name in names { lines += stored(name, start) }
-        lines.sort { $0.wall < $1.wall }
-        if case .last(let count) = start { lines = lines.suffix(count) }
-        _ = ItemStream(exchange, lines, follower) { $0.json }
+        exchange.beginStream()
+        do {
+            // Logs may be large and disks slow: nothing of it is read on the loop's thread.
+            try queueWork(loop, { StoredLog.lines(of: sources, start) }) { [weak self] found in
+                for words in found.failures { self?.tell("output.unreadable", .warning, words) }
+                _ = ItemStream(exchange, found.lines, follower) { $0.json }
+            }
+        } catch {
+            exchange.fail(503, code: "busy", message: "cannot read the logs now: \(error)")
+        }
+    }
+
+    private func storedLog(_ name: ServiceName, _ start: LogReader.Start) -> StoredLog? {
+        guard let id = machine.service(named: name),
+            let definition = definitions.definition(of: machine.spec(of: id))
+        else { return nil }
+        return StoredLog(
+            name: name, path: output.log(for: name, definition.output).path,
+            maxLineBytes: definition.output.maxLineBytes)
     }
 
     private func logStart(_ query: [String: String]) -> LogReader.Start {
@@ -46,27 +61,40 @@ extension Engine {
         let tail = query["tail"].flatMap { Int($0) } ?? Self.mostLines
         return .last(min(max(tail, 0), Self.mostLines))
     }
+}
 
-    private func stored(_ name: ServiceName, _ start: LogReader.Start) -> [LogLine] {
-        guard let id = machine.service(named: name),
-            let definition = definitions.definition(of: machine.spec(of: id))
-        else { return [] }
-        let path = output.log(for: name, definition.output).path
-        do {
-            let reader = LogReader(
-                name, file: path, maxLineBytes: definition.output.maxLineBytes)
-            try reader.seek(start)
-            var lines: [LogLine] = []
-            while lines.count < Self.mostLines {
-                let more = try reader.next(1_000)
-                if more.isEmpty { break }
-                lines += more
+/// A log on disk, read on a thread of the pool.
+private struct StoredLog: Sendable {
+    let name: ServiceName
+    let path: String
+    let maxLineBytes: Int
+
+    /// The lines of several logs, merged by time, and what could not be read.
+    static func lines(
+        of logs: [StoredLog], _ start: LogReader.Start
+    ) -> (lines: [LogLine], failures: [String]) {
+        var lines: [LogLine] = []
+        var failures: [String] = []
+        for log in logs {
+            do { lines += try log.lines(start) } catch {
+                failures.append("cannot read the log of \(log.name): \(error)")
             }
-            return lines + reader.finish()
-        } catch {
-            tell("output.unreadable", .warning, "cannot read the log of \(name): \(error)")
-            return []
         }
+        lines.sort { $0.wall < $1.wall }
+        if case .last(let count) = start { lines = lines.suffix(count) }
+        return (lines, failures)
+    }
+
+    private func lines(_ start: LogReader.Start) throws(FileError) -> [LogLine] {
+        let reader = LogReader(name, file: path, maxLineBytes: maxLineBytes)
+        try reader.seek(start)
+        var lines: [LogLine] = []
+        while lines.count < Engine.mostLines {
+            let more = try reader.next(1_000)
+            if more.isEmpty { break }
+            lines += more
+        }
+        return lines + reader.finish()
     }
 }
 

@@ -14,12 +14,14 @@ final class EngineSignals {
     }
 
     private var watches: [SignalWatch] = []
+    private let numbers: [Int32]
 
     init(_ loop: Loop, _ hear: @escaping (Wish) -> Void) throws(UVError) {
         signal(SIGPIPE, SIG_IGN)
         // A caller may have blocked what we are to obey.
         cproc_clear_signal_mask()
-        for number in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] where !Self.isIgnored(number) {
+        numbers = [SIGTERM, SIGINT, SIGHUP, SIGQUIT].filter { !Self.isIgnored($0) }
+        for number in numbers {
             watches.append(
                 try SignalWatch(loop, signal: number) { hear(Self.wish(number)) })
         }
@@ -47,8 +49,12 @@ final class EngineSignals {
         return true
     }
 
+    /// Ends it. One more Ctrl-C now finds nobody to ask: it must not end us by its default action
+    /// before we have said how everything ended.
     func close() {
+        for number in numbers { signal(number, SIG_IGN) }
         for watch in watches { watch.close() }
+        for number in numbers { signal(number, SIG_IGN) }
         watches = []
     }
 
