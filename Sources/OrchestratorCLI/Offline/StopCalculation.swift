@@ -90,7 +90,11 @@ struct StopCalculation {
     }
 
     /// For each service that hangs, the one it takes most from.
+    ///
+    /// Not looked for beyond `mostCounted` services, where comparing all pairs would take longer than
+    /// anybody waits.
     func shortages() -> ([StopWorstCase.Shortage], hasMore: Bool) {
+        guard specs.count <= Self.mostCounted else { return ([], false) }
         var found: [Shortage] = []
         for hanging in specs.indices {
             guard let shortage = worstVictim(of: hanging) else { continue }
