@@ -11,7 +11,7 @@ struct OutputCases {
             try bench.config(services: [
                 .puppet(
                     "a", "--flood 400 --beat 0.05",
-                    "output: {file: log/a.log, maxSize: 4096, keep: 2}"),
+                    "output: {file: log/a.log, maxSize: 4096B, keep: 2}"),
                 .puppet("b", "--flood 50 --beat 0.05"),
             ])
             let up = try bench.up()

@@ -174,7 +174,6 @@ static double after(double seconds) {
 int main(int count, char **arguments) {
     parse(count, arguments);
     report_as(options.name);
-    signal(SIGPIPE, SIG_IGN);
     report_start();
 
     // `--print-status` shows what was inherited, so the mask changes after it.
@@ -184,11 +183,11 @@ int main(int count, char **arguments) {
     sigset_t set;
     sigemptyset(&set);
     const int heard[] = {SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2};
-    for (size_t place = 0; place < sizeof heard / sizeof *heard; place++) {
-        sigaddset(&set, heard[place]);
-        signal(heard[place], SIG_DFL);
-    }
+    const size_t heard_count = sizeof heard / sizeof *heard;
+    for (size_t place = 0; place < heard_count; place++) sigaddset(&set, heard[place]);
     sigprocmask(SIG_SETMASK, &set, NULL);
+    for (size_t place = 0; place < heard_count; place++) signal(heard[place], SIG_DFL);
+    signal(SIGPIPE, SIG_IGN);
     int signals = signalfd(-1, &set, SFD_CLOEXEC);
 
     due.begun = now();
