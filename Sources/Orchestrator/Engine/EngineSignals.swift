@@ -14,6 +14,7 @@ final class EngineSignals {
     }
 
     private var watches: [SignalWatch] = []
+    private var watched: [Int32] = []
 
     init(_ loop: Loop, _ hear: @escaping (Wish) -> Void) throws(UVError) {
         signal(SIGPIPE, SIG_IGN)
@@ -22,6 +23,7 @@ final class EngineSignals {
         for number in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] where !Self.isIgnored(number) {
             watches.append(
                 try SignalWatch(loop, signal: number) { hear(Self.wish(number)) })
+            watched.append(number)
         }
     }
 
@@ -47,9 +49,18 @@ final class EngineSignals {
         return true
     }
 
+    /// Ends it. One more Ctrl-C now finds nobody to ask: it must not end us by its default action
+    /// before we have said how everything ended.
     func close() {
+        var held = sigset_t()
+        unsafe sigemptyset(&held)
+        for number in watched { unsafe sigaddset(&held, number) }
+        unsafe pthread_sigmask(SIG_BLOCK, &held, nil)
         for watch in watches { watch.close() }
+        for number in watched { signal(number, SIG_IGN) }
         watches = []
+        watched = []
+        cproc_clear_signal_mask()
     }
 
     private static func close(_ descriptor: CInt) { Glibc.close(descriptor) }
