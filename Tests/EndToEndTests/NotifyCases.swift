@@ -157,8 +157,11 @@ struct NotifyCases {
             // "READY=11", "READY=1 " and " READY=1" came before it.
             let sent = try await bench.saw("a", "sent", "READY=1", count: 4)
             #expect(try await bench.end(of: wait) == .exited(0))
-            let ended = try #require(wait.ended)
-            #expect(ended - .milliseconds(sent.milliseconds) < .milliseconds(300))
+            // By the engine's own stamp: how long a client's exit takes is the machine's affair.
+            let ready = try await bench.decisions().first { $0.contains("\"service.ready\"") }
+            let stamp = try #require(ready?.split(separator: "\"monotonicNs\":").last)
+            let heard = try #require(Int(stamp.prefix { $0.isNumber })) / 1_000_000
+            #expect(heard - sent.milliseconds < 100)
             await bench.watch(for: .milliseconds(100))
             #expect(ProcessTable.descriptorCount(of: up.pid) <= before)
             up.signal(SIGTERM)
