@@ -11,18 +11,29 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// The brain is proved by walking through millions of its transitions, so it and its tests are
+/// optimized even in debug builds. `@testable` and every check of `strict` stay.
+let fast: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
+
 let strictC: [CSetting] = [
     .unsafeFlags(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"])
 ]
 
-func swift(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, path: "Sources/\(name)", swiftSettings: strict)
+func swift(
+    _ name: String, _ dependencies: [Target.Dependency] = [], also settings: [SwiftSetting] = []
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/\(name)",
+        swiftSettings: strict + settings)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+func tests(
+    _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [],
+    also settings: [SwiftSetting] = []
+) -> Target {
     .testTarget(
         name: name, dependencies: dependencies, path: "Tests/\(name)", exclude: exclude,
-        swiftSettings: strict)
+        swiftSettings: strict + settings)
 }
 
 let package = Package(
@@ -43,7 +54,7 @@ let package = Package(
         .target(name: "CLifecycle", path: "CShims/CLifecycle", cSettings: strictC),
 
         // Layer 1: the library and the brain.
-        swift("Stoic"),
+        swift("Stoic", also: fast),
 
         // Layer 2: the loop, and what a Swift child links.
         swift("EventLoop", ["CUV", "CProcess"]),
@@ -71,7 +82,7 @@ let package = Package(
         .executableTarget(
             name: "puppet", path: "Tests/Fixtures/puppet", cSettings: strictC,
             linkerSettings: [.linkedLibrary("m")]),
-        tests("StoicTests", ["Stoic"]),
+        tests("StoicTests", ["Stoic"], also: fast),
         tests("EventLoopTests", ["EventLoop", "CProcess"]),
         .executableTarget(name: "runaway", path: "Tests/Fixtures/runaway", cSettings: strictC),
         .executableTarget(
