@@ -67,7 +67,7 @@ extension LifecycleMachine {
     /// runs again what has completed, and forgives what failed.
     mutating func want(_ slots: [Int], named: Bool, _ turn: inout Turn) {
         if phase == .idle { phase = .comingUp }
-        for slot in slots { own(slot, byUser: true, &turn) }
+        for slot in slots { _ = own(slot, byUser: true) }
         let asked = Set(slots)
         var woken: [Int] = []
         for slot in closure(of: slots, over: { nodes[$0].needs }) {
@@ -100,13 +100,28 @@ extension LifecycleMachine {
             perform(.disarm(.backoff(nodes[slot].id)), &turn)
             return true
         case .stopping(let life, var stop):
-            stop.then = stop.then.revived
+            stop.then = revived(slot, stop.then, byName, &turn)
             setState(slot, .stopping(life, stop), &turn)
             return false
         case .abandoned(let life, let next):
-            setState(slot, .abandoned(life, next.revived), &turn)
+            setState(slot, .abandoned(life, revived(slot, next, byName, &turn)), &turn)
             return false
         case .waiting, .starting, .up, .backingOff: return false
+        }
+    }
+
+    /// What follows a stop when somebody wants the service after all: another launch, which skips its
+    /// delay when it was asked for by name.
+    private func revived(
+        _ slot: Int, _ then: AfterStop, _ byName: Bool, _ turn: inout Turn
+    ) -> AfterStop {
+        switch then {
+        case .forget: return .forget
+        case .again(delayed: true):
+            guard byName else { return then }
+            perform(.disarm(.backoff(nodes[slot].id)), &turn)
+            return .again(delayed: false)
+        case .again(delayed: false), .end: return .again(delayed: false)
         }
     }
 
@@ -123,8 +138,10 @@ extension LifecycleMachine {
             }.map(\.slot)
         }
         let cause = turn.cause
+        // What was asked for by name keeps that as its reason: the rest of what nobody wants follows.
+        var unwanted: [Int] = []
         if dropsWish {
-            for slot in members { own(slot, byUser: false, &turn) }
+            for slot in members { unwanted += own(slot, byUser: false) }
         }
         for slot in members {
             turn.cause = cause
@@ -134,6 +151,11 @@ extension LifecycleMachine {
                 ? .requested(requester)
                 : .needStops(nearest(named, above: slot) ?? ids[0], requester)
             requestStop(slot, why, then: afterCommand(slot, isNamed, requester, dropsWish), &turn)
+        }
+        let asked = Set(members)
+        for slot in unwanted where !asked.contains(slot) {
+            turn.cause = cause
+            requestStop(slot, .unwanted, then: .end(.stopped), &turn)
         }
     }
 
@@ -190,17 +212,6 @@ extension LifecycleMachine {
             perform(.sendReload(life), &turn)
         } else {
             perform(.signal(life, number, .main), &turn)
-        }
-    }
-}
-
-extension AfterStop {
-    /// What follows when somebody wants the service after all.
-    var revived: AfterStop {
-        switch self {
-        case .forget: .forget
-        case .again: self
-        case .end: .again(delayed: false)
         }
     }
 }

@@ -93,7 +93,7 @@ extension LifecycleMachine {
 
     mutating func armKill(_ slot: Int, _ life: Incarnation, _ turn: inout Turn) {
         let limits = stopSlot(slot, turn)
-        nodes[slot].moments.kill = turn.now.awake.saturatingSum(limits.beforeKill)
+        note(limits, slot, turn)
         arm(.kill(life), after: limits.beforeKill, &turn)
     }
 }

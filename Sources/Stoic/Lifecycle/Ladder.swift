@@ -4,7 +4,7 @@ extension LifecycleMachine {
     mutating func beginStop(_ slot: Int, _ turn: inout Turn) {
         guard case .stopping(let life, var stop) = nodes[slot].state else { return }
         let limits = stopSlot(slot, turn)
-        nodes[slot].moments.kill = turn.now.awake.saturatingSum(limits.beforeKill)
+        note(limits, slot, turn)
         report(.stopping(stop.cause, limit: limits.beforeKill), slot, &turn)
         switch stop.main {
         case .pending:
@@ -13,12 +13,18 @@ extension LifecycleMachine {
             arm(.kill(life), after: limits.beforeKill, &turn)
         case .running, .exited:
             if limits.beforeKill == .zero {
-                kill(slot, life, stop, &turn)
+                kill(slot, life, stop, wait: limits.afterKill, &turn)
             } else {
                 arm(.kill(life), after: limits.beforeKill, &turn)
                 climb(slot, life, stop, to: 0, &turn)
             }
         }
+    }
+
+    /// Remembers how long a stop that begins now may take.
+    mutating func note(_ limits: StopSlot, _ slot: Int, _ turn: Turn) {
+        nodes[slot].moments.kill = turn.now.awake.saturatingSum(limits.beforeKill)
+        nodes[slot].moments.killWait = limits.afterKill
     }
 
     /// How long the stop of a service may take that begins now.
@@ -40,9 +46,11 @@ extension LifecycleMachine {
         var stop = before
         let ladder = nodes[slot].spec.ladder
         guard index < ladder.count else {
-            if case .queued = stop.rung {
+            switch stop.rung {
+            case .queued, .awaitingLaunch:
                 stop.rung = .acted(index)
                 setState(slot, .stopping(life, stop), &turn)
+            case .messageSent, .acted, .cleaning, .killed: report(.noted, slot, &turn)
             }
             return
         }
@@ -56,7 +64,8 @@ extension LifecycleMachine {
             setState(slot, .stopping(life, stop), &turn)
             report(.stopMessageSent, slot, &turn)
             perform(.sendStop(life, exit(for: stop.cause), deadline: rest), &turn)
-            arm(.rung(life), after: min(ladder[index].wait ?? Self.answerWait, rest), &turn)
+            let wait = ladder[index].wait ?? min(Self.answerWait, rest / 2)
+            arm(.rung(life), after: min(wait, rest), &turn)
         case .signal(let number, let target):
             stop.rung = .acted(index)
             setState(slot, .stopping(life, stop), &turn)
@@ -75,7 +84,8 @@ extension LifecycleMachine {
         }
     }
 
-    /// How long the graceful message waits for its answer.
+    /// How long the graceful message waits for its answer; at most half of what is left, so that a
+    /// short `stopTimeout` still sends the next rung before SIGKILL.
     static let answerWait = Duration.milliseconds(500)
     /// How long before SIGKILL an answered graceful message is followed by the next rung.
     static let lastRungLead = Duration.seconds(1)
@@ -104,9 +114,10 @@ extension LifecycleMachine {
         arm(.rung(life), after: rest - lead, &turn)
     }
 
-    /// SIGKILL for the whole tree, and a bounded wait for it to empty.
+    /// SIGKILL for the whole tree, and a bounded wait for it to empty. A launch that was not answered
+    /// has no tree yet: it is killed once it is there.
     mutating func kill(
-        _ slot: Int, _ life: Incarnation, _ before: Stop, _ turn: inout Turn
+        _ slot: Int, _ life: Incarnation, _ before: Stop, wait: Duration, _ turn: inout Turn
     ) {
         var stop = before
         stop.rung = .killed
@@ -114,14 +125,19 @@ extension LifecycleMachine {
         perform(.disarm(.kill(life)), &turn)
         setState(slot, .stopping(life, stop), &turn)
         report(.killed, slot, &turn)
-        perform(.kill(life), &turn)
-        arm(.abandon(life), after: killWait(turn), &turn)
+        if stop.main != .pending { perform(.kill(life), &turn) }
+        arm(.abandon(life), after: wait, &turn)
     }
 
-    private func killWait(_ turn: Turn) -> Duration {
+    /// How long a tree may take to empty when everything is killed at once: the budget is a promise,
+    /// but the kernel needs a moment.
+    func lastKillWait(_ turn: Turn) -> Duration {
         guard let end = history.budgetEnd else { return FairShare.killWait }
-        return min(FairShare.killWait, max(end - turn.now.awake, .milliseconds(100)))
+        return min(FairShare.killWait, max(end - turn.now.awake, Self.leastKillWait))
     }
+
+    /// The shortest wait for a killed tree to empty.
+    static let leastKillWait = Duration.milliseconds(100)
 
     /// Why things end, in words for the service itself.
     func exit(for cause: ServiceStopCause) -> Exit {

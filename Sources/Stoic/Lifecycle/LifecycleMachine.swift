@@ -113,7 +113,7 @@ public struct LifecycleMachine: Sendable {
             while let event = turn.nextNeedEvent() { deliver(event, &turn) }
             beginDueStops(&turn)
             if turn.hasNeedEvents { continue }
-            settlePlan(&turn)
+            if settlePlan(&turn) { beginDueStops(&turn) }
             settleProject(&turn)
         } while turn.hasNeedEvents
     }
@@ -167,7 +167,10 @@ struct Node: Sendable {
     /// Moments the rules measure from, in awake time.
     struct Moments: Hashable, Sendable {
         var launched = Duration.zero
+        /// When its stop comes to SIGKILL.
         var kill = Duration.zero
+        /// How long its tree may take to empty after that.
+        var killWait = Duration.zero
     }
 
     var isWanted: Bool { !owners.isEmpty }

@@ -56,13 +56,12 @@ extension LifecycleMachine {
     }
 
     private mutating func count(_ slot: Int, _ sign: Int) {
-        let node = nodes[slot]
-        if node.isWanted {
+        if nodes[slot].isWanted {
             tally.wanted += sign
-            if !node.state.isSettled { tally.unsettled += sign }
-            if !node.state.isOver { tally.living += sign }
+            if !nodes[slot].state.isSettled { tally.unsettled += sign }
+            if !nodes[slot].state.isOver { tally.living += sign }
         }
-        if node.state.isActive { tally.active += sign }
+        if nodes[slot].state.isActive { tally.active += sign }
     }
 
     /// The one way owners change. Answers whether the service became wanted or unwanted.
@@ -128,7 +127,8 @@ extension LifecycleMachine {
         return id
     }
 
-    /// Asks the host for something, in the name of the decision recorded last.
+    /// Asks the host for something, in the name of the decision recorded last; at the begin of a turn,
+    /// of the one that is about to be.
     func perform(_ action: LifecycleEffect.Action, _ turn: inout Turn) {
         let decision = turn.output.decisions.last?.id ?? DecisionID(history.decisions + 1)
         turn.output.effects.append(LifecycleEffect(decision: decision, action: action))

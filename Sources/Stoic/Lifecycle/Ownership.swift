@@ -1,7 +1,9 @@
 /// Who wants a service. What a wanted service needs is wanted too; what nobody wants stops.
 extension LifecycleMachine {
     /// The user's wish for `slot` changes, and with it everything below.
-    mutating func own(_ slot: Int, byUser: Bool, _ turn: inout Turn) {
+    /// - Returns: The services that nobody wants any more. The caller stops them.
+    mutating func own(_ slot: Int, byUser: Bool) -> [Int] {
+        var unwanted: [Int] = []
         var owners = nodes[slot].owners
         owners.user = byUser
         var changed: [Int] = []
@@ -13,14 +15,9 @@ extension LifecycleMachine {
                 owners.dependents += step
                 if setOwners(need, owners) { changed.append(need) }
             }
-            if !nodes[next].isWanted { disown(next, &turn) }
+            if !nodes[next].isWanted { unwanted.append(next) }
         }
-    }
-
-    private mutating func disown(_ slot: Int, _ turn: inout Turn) {
-        let cause = turn.cause
-        requestStop(slot, .unwanted, then: .end(.stopped), &turn)
-        turn.cause = cause
+        return unwanted
     }
 
     /// `slots` and all that is reached from them, breadth first, each once.

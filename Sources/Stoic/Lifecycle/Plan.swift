@@ -275,21 +275,23 @@ extension LifecycleMachine {
         planInFlight?.failed = slot
     }
 
-    mutating func settlePlan(_ turn: inout Turn) {
-        guard var plan = planInFlight else { return }
+    /// Whether the plan was rolled back: stops may be due.
+    mutating func settlePlan(_ turn: inout Turn) -> Bool {
+        guard var plan = planInFlight else { return false }
         if let failed = plan.failed {
             planInFlight = nil
             report(.planRolledBack(nodes[failed].id), failed, &turn)
             execute(plan.previous.withoutRollback, &turn)
-            return
+            return true
         }
         plan.touched = plan.touched.filter { slot in
             let state = nodes[slot].state
             return nodes[slot].isWanted && !state.isSettled && !state.isOver
         }
         planInFlight = plan
-        guard plan.touched.isEmpty else { return }
+        guard plan.touched.isEmpty else { return false }
         planInFlight = nil
         report(.planSettled, nil, &turn)
+        return false
     }
 }

@@ -31,7 +31,24 @@ extension LifecycleMachine {
             turn.cause = decision
             requestStop(slot, .project, then: .end(.stopped), &turn)
         }
+        // Each share counts the stops after it, so they are all known first.
+        for slot in nodes.indices { fitIntoBudget(slot, &turn) }
         turn.cause = decision
+    }
+
+    /// A stop that began before the project's own has to fit the budget too.
+    private mutating func fitIntoBudget(_ slot: Int, _ turn: inout Turn) {
+        guard case .stopping(let life, let stop) = nodes[slot].state else { return }
+        switch stop.rung {
+        case .queued, .killed: return
+        case .awaitingLaunch, .messageSent, .acted, .cleaning: break
+        }
+        let limits = stopSlot(slot, turn)
+        guard turn.now.awake.saturatingSum(limits.beforeKill) < nodes[slot].moments.kill else {
+            return
+        }
+        note(limits, slot, turn)
+        arm(.kill(life), after: limits.beforeKill, &turn)
     }
 
     /// Skips the ladder for everything. A second time it changes nothing.
@@ -60,10 +77,11 @@ extension LifecycleMachine {
         for slot in nodes.indices {
             turn.cause = decision
             switch nodes[slot].state {
-            case .stopping(_, let stop) where stop.rung == .killed: break
+            case .stopping(let life, let stop) where stop.rung == .killed:
+                arm(.abandon(life), after: lastKillWait(turn), &turn)
             case .stopping(let life, let stop):
                 if stop.rung.isQueued { stops.leave(slot) }
-                kill(slot, life, stop, &turn)
+                kill(slot, life, stop, wait: lastKillWait(turn), &turn)
             case .abandoned(let life, _): perform(.kill(life), &turn)
             case .waiting, .starting, .up, .backingOff, .ended: break
             }

@@ -28,7 +28,12 @@ struct RestartLedger: Hashable, Sendable {
 
     /// Whether one more restart at `now` keeps to the policy's limit.
     func isWithinLimit(_ policy: RestartPolicy, at now: Duration) -> Bool {
-        restarts.filter { now - $0 < policy.limitWindow }.count < policy.limitCount
+        restartsLeft(policy, at: now) > 0
+    }
+
+    /// How many restarts at `now` would keep to the policy's limit.
+    func restartsLeft(_ policy: RestartPolicy, at now: Duration) -> Int {
+        max(policy.limitCount - restarts.count { now - $0 < policy.limitWindow }, 0)
     }
 
     /// Counts a restart and answers its delay.

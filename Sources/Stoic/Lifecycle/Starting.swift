@@ -74,9 +74,7 @@ extension LifecycleMachine {
         nodes[slot].readyStamp = history.readyStamps
         setState(slot, .up(life, .ready), &turn)
         report(.ready, slot, &turn)
-        if nodes[slot].ledger.step > 0 {
-            arm(.healthy(life), after: nodes[slot].spec.restart.resetAfter, &turn)
-        }
+        armHealthy(slot, life, &turn)
         if let interval = nodes[slot].watchdog { arm(.watchdog(life), after: interval, &turn) }
     }
 
@@ -103,16 +101,17 @@ extension LifecycleMachine {
     }
 
     /// What a message of the service itself adds to its start: at most up to the maximum, from launch.
+    /// It never takes time away that the start has without it.
     private mutating func extendStart(
         _ slot: Int, _ life: Incarnation, _ wish: Duration, _ turn: inout Turn
     ) {
         let elapsed = turn.now.awake - nodes[slot].moments.launched
         let most = nodes[slot].spec.startTimeoutMax - elapsed
-        let granted = min(wish.clamped, most)
-        guard granted > .zero else {
+        guard min(wish, most) > .zero else {
             report(.extensionRefused(wish), slot, &turn)
             return
         }
+        let granted = max(min(wish.clamped, most), nodes[slot].spec.startTimeout - elapsed)
         report(.timeoutExtended(granted), slot, &turn)
         arm(.start(life), after: granted, &turn)
     }

@@ -8,7 +8,7 @@ struct StopQueue: Hashable, Sendable {
     /// Candidates: queued services that nothing alive needs. An entry may be out of date.
     private var candidates: [Candidate] = []
 
-    private struct Candidate: Hashable {
+    struct Candidate: Hashable {
         let stamp: UInt64
         let slot: Int
     }
@@ -22,7 +22,7 @@ struct StopQueue: Hashable, Sendable {
     /// One thing fewer is in the way of stopping `slot`.
     mutating func noteFreed(_ slot: Int, _ node: Node) {
         guard node.state.isQueued, node.liveRequiredDependents == 0 else { return }
-        push(Candidate(stamp: node.wasReady ? node.readyStamp : .max, slot: slot))
+        push(Candidate(stamp: node.stopRank, slot: slot))
     }
 
     /// The turn of `slot` has come.
@@ -38,14 +38,14 @@ struct StopQueue: Hashable, Sendable {
     mutating func end(_ slot: Int) { running.remove(slot) }
 
     /// The candidate whose latest start became ready last; those not ready count as latest of all.
-    mutating func pop() -> Int? {
+    mutating func pop() -> Candidate? {
         guard let first = candidates.first else { return nil }
         let last = candidates.removeLast()
         if !candidates.isEmpty {
             candidates[0] = last
             sink()
         }
-        return first.slot
+        return first
     }
 
     private mutating func push(_ candidate: Candidate) {
@@ -78,6 +78,9 @@ struct StopQueue: Hashable, Sendable {
 }
 
 extension Node {
+    /// Its place among queued services: the highest stops first.
+    var stopRank: UInt64 { wasReady ? readyStamp : .max }
+
     /// Whether it was ready when its stop was asked for.
     var wasReady: Bool {
         guard case .stopping(_, let stop) = state, case .queued(let was) = stop.rung else {
@@ -94,19 +97,19 @@ extension LifecycleMachine {
     /// Whether nothing alive is in the way of stopping a queued service. When the project ends that is
     /// every dependent; else those that do not require it go on without it.
     func isDue(_ slot: Int) -> Bool {
-        let node = nodes[slot]
-        guard node.state.isQueued else { return false }
+        guard nodes[slot].state.isQueued else { return false }
         switch phase {
-        case .stopping, .ended: return node.liveDependents == 0
-        case .idle, .comingUp, .settled: return node.liveRequiredDependents == 0
+        case .stopping, .ended: return nodes[slot].liveDependents == 0
+        case .idle, .comingUp, .settled: return nodes[slot].liveRequiredDependents == 0
         }
     }
 
     /// Begins every stop whose turn has come.
     mutating func beginDueStops(_ turn: inout Turn) {
         var postponed: [Int] = []
-        while let slot = stops.pop() {
-            guard isDue(slot) else { continue }
+        while let next = stops.pop() {
+            let slot = next.slot
+            guard isDue(slot), next.stamp == nodes[slot].stopRank else { continue }
             let mustWait =
                 nodes[slot].wasReady && !settings.stopsInParallel && !stops.running.isEmpty
             if mustWait {
@@ -138,13 +141,17 @@ extension LifecycleMachine {
             enqueue(slot, life, .up(health), (cause, then), &turn)
         case .stopping(let life, var stop):
             stop.then = stop.then.merged(with: then)
+            report(.noted, slot, &turn)
             if stop.then != .again(delayed: true) {
                 perform(.disarm(.backoff(nodes[slot].id)), &turn)
             }
             setState(slot, .stopping(life, stop), &turn)
-            report(.noted, slot, &turn)
         case .abandoned(let life, let next):
-            setState(slot, .abandoned(life, next.merged(with: then)), &turn)
+            let merged = next.merged(with: then)
+            if merged != .again(delayed: true) {
+                perform(.disarm(.backoff(nodes[slot].id)), &turn)
+            }
+            setState(slot, .abandoned(life, merged), &turn)
             report(.noted, slot, &turn)
         case .ended(let reason): endAgain(slot, reason, then, &turn)
         }

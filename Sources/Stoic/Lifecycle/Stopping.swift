@@ -49,7 +49,7 @@ extension LifecycleMachine {
             climb(slot, life, stop, to: index + 1, &turn)
         case (.kill, .awaitingLaunch): abandon(slot, life, stop, &turn)
         case (.kill, .messageSent), (.kill, .acted), (.kill, .cleaning):
-            kill(slot, life, stop, &turn)
+            kill(slot, life, stop, wait: nodes[slot].moments.killWait, &turn)
         case (.abandon, .killed): abandon(slot, life, stop, &turn)
         case (.rung, _), (.kill, _), (.abandon, _), (.start, _), (.watchdog, _), (.healthy, _),
             (.backoff, _), (.exitBudget, _):
@@ -120,19 +120,19 @@ extension LifecycleMachine {
     ) {
         if nodes[slot].state.isQueued { stops.leave(slot) }
         stops.end(slot)
-        release(slot, life, &turn)
         var next = then
         // A rollback decided meanwhile that nothing starts again.
         if case .stopping(_, let stop) = nodes[slot].state { next = stop.then.merged(with: then) }
         if isEnding, case .again = next { next = .end(.stopped) }
-        settleAfterStop(slot, next, &turn)
+        settleAfterStop(slot, life, next, &turn)
     }
 
     /// Goes where a stop leads once nothing of the incarnation is left.
     private mutating func settleAfterStop(
-        _ slot: Int, _ then: AfterStop, _ turn: inout Turn
+        _ slot: Int, _ life: Incarnation, _ then: AfterStop, _ turn: inout Turn
     ) {
         report(.stopped(then), slot, &turn)
+        release(slot, life, &turn)
         switch then {
         case .end(let reason):
             if reason == .completed { report(.completed, slot, &turn) }
@@ -165,10 +165,9 @@ extension LifecycleMachine {
         case .mainExited(let status): report(.mainExited(status), slot, &turn)
         case .launchFailed, .treeEmpty:
             report(.abandonedTreeEmpty, slot, &turn)
-            release(slot, life, &turn)
             let then: AfterStop =
                 if isEnding, case .again = next { .end(.stopped) } else { next }
-            settleAfterStop(slot, then, &turn)
+            settleAfterStop(slot, life, then, &turn)
         }
     }
 }

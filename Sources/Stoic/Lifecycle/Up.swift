@@ -9,8 +9,9 @@ extension LifecycleMachine {
             exitedWhileUp(slot, life, status, &turn)
         case (.treeEmpty, .completed):
             release(slot, life, &turn)
-            setState(slot, .ended(.completed), &turn)
             report(.stopped(.end(.completed)), slot, &turn)
+            setState(slot, .ended(.completed), &turn)
+            noteEnded(slot, .completed, &turn)
         case (.mainExited, .completed), (.treeEmpty, .ready), (.treeEmpty, .notReady),
             (.launched, _), (.launchFailed, _):
             reportDefect("a process that is up cannot do that", slot, &turn)
@@ -25,12 +26,13 @@ extension LifecycleMachine {
         case (.ready, .notReady):
             setState(slot, .up(life, .ready), &turn)
             report(.ready, slot, &turn)
+            armHealthy(slot, life, &turn)
         case (.notReady(let reason), .ready), (.notReady(let reason), .notReady):
-            setState(slot, .up(life, .notReady(reason)), &turn)
             report(.notReady(reason), slot, &turn)
+            becomeUnready(slot, life, reason, &turn)
         case (.stopping, .ready), (.stopping, .notReady):
-            setState(slot, .up(life, .notReady("it says that it is stopping")), &turn)
             report(.stopAnswered, slot, &turn)
+            becomeUnready(slot, life, "it says that it is stopping", &turn)
         case (.channelOpened, _): noteChannel(slot, &turn)
         case (.watchdogPing, _):
             report(.noted, slot, &turn)
@@ -62,6 +64,19 @@ extension LifecycleMachine {
         }
     }
 
+    /// Only an uninterrupted time of readiness lets the delays start over.
+    private mutating func becomeUnready(
+        _ slot: Int, _ life: Incarnation, _ reason: String, _ turn: inout Turn
+    ) {
+        perform(.disarm(.healthy(life)), &turn)
+        setState(slot, .up(life, .notReady(reason)), &turn)
+    }
+
+    mutating func armHealthy(_ slot: Int, _ life: Incarnation, _ turn: inout Turn) {
+        guard nodes[slot].ledger.step > 0 else { return }
+        arm(.healthy(life), after: nodes[slot].spec.restart.resetAfter, &turn)
+    }
+
     /// Something a running service needs was lost, or is met again after it was.
     mutating func whileRunning(_ slot: Int, _ event: NeedEvent, _ turn: inout Turn) {
         let need = nodes[slot].spec.needs[event.need]
@@ -74,8 +89,17 @@ extension LifecycleMachine {
             stopNow(slot, .needLost(source), &turn)
         case (.met, .restart):
             stopNow(slot, .needLost(source), &turn)
-        case (.met, .ignore), (.met, .wait): break
+        case (.met, .ignore), (.met, .wait):
+            if runsAgain(slot) { stopNow(slot, .needLost(source), &turn) }
         }
+    }
+
+    /// Whether it is a oneshot that completed, keeps its tree, and runs again with its needs.
+    private func runsAgain(_ slot: Int) -> Bool {
+        guard case .up(_, .completed) = nodes[slot].state,
+            case .oneshot(rerunsWithNeeds: true, _) = nodes[slot].spec.kind
+        else { return false }
+        return true
     }
 
     private mutating func exitedWhileUp(

@@ -25,6 +25,9 @@ extension LifecycleMachine {
         case .met: blockers.remove(event.need)
         case .lost: blockers.insert(event.need)
         }
+        // This event may be one of several of this turn: what stands in the way is looked up anew
+        // before a launch.
+        if blockers.isEmpty { blockers = unmetNeeds(of: slot) }
         setState(slot, .waiting(blockers), &turn)
         if blockers.isEmpty { launch(slot, &turn) }
     }
