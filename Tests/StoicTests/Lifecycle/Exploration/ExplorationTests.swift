@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import Stoic
@@ -6,118 +7,85 @@ import Testing
 /// commands, against the invariants. Isomorphic graphs are explored once.
 @Suite("LifecycleMachine, every interleaving", .timeLimit(.minutes(5)))
 struct ExplorationTests {
-    @Test("LIF-3: every interleaving keeps the invariants", arguments: [1, 2, 3])
-    func everyInterleaving(services: Int) {
-        var total = Exploration.Count()
-        let bound = services == 1 ? (2, 2) : services == 2 ? (1, 1) : (1, 0)
-        for edges in SmallGraph.all(services) {
-            for parallel in [false, true] {
-                var exploration = Exploration(edges: edges, services: services, parallel: parallel)
-                exploration.run(faults: bound.0, commands: bound.1)
-                total.states += exploration.count.states
-                total.transitions += exploration.count.transitions
-                if let failure = exploration.failure {
-                    Issue.record("\(edges) parallel: \(parallel)\n\(failure)")
-                    return
-                }
-            }
+    /// `ORCHESTRATOR_EXPLORE=1` (or more) allows that many more faults in every walk.
+    static let extraFaults =
+        unsafe getenv("ORCHESTRATOR_EXPLORE").flatMap {
+            Int(unsafe String(cString: $0))
+        } ?? 0
+
+    struct Bound: Sendable, CustomStringConvertible {
+        let services: Int
+        let faults: Int
+        let commands: Int
+        let verbs: Allowance.Verbs
+        var triesStaleEvents = false
+        var description: String {
+            "\(services) services, \(faults) faults, \(commands) commands (\(verbs))"
         }
-        print(
-            "\(services) services: \(total.states) states, \(total.transitions) transitions explored"
-        )
+        var allowance: Allowance {
+            Allowance(faults: faults + extraFaults, commands: commands, verbs: verbs)
+        }
+    }
+
+    @Test(
+        "LIF-3: every interleaving keeps the invariants",
+        arguments: [
+            Bound(services: 1, faults: 3, commands: 2, verbs: .all, triesStaleEvents: true),
+            Bound(services: 2, faults: 1, commands: 1, verbs: .all, triesStaleEvents: true),
+            Bound(services: 2, faults: 2, commands: 1, verbs: .all),
+            Bound(services: 2, faults: 1, commands: 2, verbs: .all),
+            Bound(services: 3, faults: 1, commands: 1, verbs: .endOnly),
+            Bound(services: 3, faults: 2, commands: 0, verbs: .endOnly),
+            Bound(services: 4, faults: 1, commands: 0, verbs: .endOnly),
+        ])
+    func everyInterleaving(bound: Bound) {
+        var total = Exploration.Count()
+        for edges in SmallGraph.all(bound.services) {
+            explore(edges, bound, &total)
+        }
+        print("\(bound): \(total)")
         #expect(total.states > 0)
     }
-}
 
-/// A depth-first walk over control states.
-struct Exploration {
-    struct Count {
-        var states = 0
-        var transitions = 0
-    }
-    var count = Count()
-    var failure: String?
-    private let start: ImaginaryHost
-    private var seen: Set<ControlState> = []
-
-    init(
-        edges: [(Int, Int)], services: Int, parallel: Bool,
-        vary: (inout [ServiceSpec]) -> Void = { _ in }
-    ) {
-        var specs = (0..<services).map { number in
-            var spec = ServiceSpec(
-                ServiceName("s\(number)"),
-                needs: edges.filter { $0.0 == number }.map { Need(ServiceName("s\($0.1)")) },
-                readiness: .reported)
-            spec.restart.limitCount = 1
-            spec.restart.backoff = .spaced(.seconds(1))
-            return spec
-        }
-        vary(&specs)
-        let settings = LifecycleMachine.Settings(
-            exitBudget: .seconds(30), stopsInParallel: parallel, random: .seeded(1))
-        do {
-            start = ImaginaryHost(try LifecycleMachine(specs, settings: settings))
-        } catch {
-            preconditionFailure("\(error)")
-        }
-    }
-
-    mutating func run(faults: Int, commands: Int) {
-        var first = start
-        first.command(.up)
-        var stack = [(first, faults, commands, [String]())]
-        while let (host, faults, commands, path) = stack.popLast(), failure == nil {
-            for choice in host.choices(faults: faults, commands: commands) {
-                var next = host
-                next.decisions = []
-                next.log = []
-                next.send(choice.event)
-                count.transitions += 1
-                let steps = path + ["\(choice.event)"]
-                if let violation = next.violations.first {
-                    failure = "\(violation) after\n  " + steps.joined(separator: "\n  ")
-                    return
+    @Test("LIF-3: every policy keeps the invariants", arguments: Variation.all)
+    func everyPolicy(variation: Variation) {
+        var total = Exploration.Count()
+        let bounds = [
+            Bound(services: 1, faults: 2, commands: 2, verbs: .all, triesStaleEvents: true),
+            Bound(services: 2, faults: 1, commands: 1, verbs: .all),
+            Bound(services: 3, faults: 1, commands: 0, verbs: .endOnly),
+        ]
+        for bound in bounds {
+            for edges in SmallGraph.all(bound.services) {
+                for service in 0..<bound.services {
+                    explore(edges, bound, &total, variation, on: service)
                 }
-                let left = (
-                    faults - (choice.isFault ? 1 : 0), commands - (choice.isCommand ? 1 : 0)
-                )
-                let state = ControlState(next, faults: left.0, commands: left.1)
-                if seen.insert(state).inserted { stack.append((next, left.0, left.1, steps)) }
             }
         }
-        count.states = seen.count
-    }
-}
-
-/// The directed acyclic graphs of a few services, one of each shape.
-enum SmallGraph {
-    /// Each as its edges, from a service to one it needs.
-    static func all(_ services: Int) -> [[(Int, Int)]] {
-        let pairs = (0..<services).flatMap { from in (0..<from).map { (from, $0) } }
-        var shapes: Set<[Int]> = []
-        var graphs: [[(Int, Int)]] = []
-        for mask in 0..<(1 << pairs.count) {
-            let edges = pairs.enumerated().filter { mask >> $0.offset & 1 == 1 }.map(\.element)
-            if shapes.insert(shape(edges, services)).inserted { graphs.append(edges) }
-        }
-        return graphs
+        print("\(variation): \(total)")
+        #expect(total.states > 0)
     }
 
-    /// The least of the edge lists that renaming the services can give.
-    private static func shape(_ edges: [(Int, Int)], _ services: Int) -> [Int] {
-        var least: [Int]?
-        for names in permutations(Array(0..<services)) {
-            let renamed = edges.map { names[$0.0] * services + names[$0.1] }.sorted()
-            if least.map({ renamed.lexicographicallyPrecedes($0) }) ?? true { least = renamed }
-        }
-        return least ?? []
+    @Test("what is explored is every shape of graph", arguments: [(1, 1), (2, 2), (3, 6), (4, 31)])
+    func shapes(services: Int, shapes: Int) {
+        #expect(SmallGraph.all(services).count == shapes)
     }
 
-    private static func permutations(_ items: [Int]) -> [[Int]] {
-        guard let first = items.first else { return [[]] }
-        return permutations(Array(items.dropFirst())).flatMap { rest in
-            (0...rest.count).map { Array(rest[..<$0]) + [first] + Array(rest[$0...]) }
+    private func explore(
+        _ edges: [(Int, Int)], _ bound: Bound, _ total: inout Exploration.Count,
+        _ variation: Variation? = nil, on service: Int = 0
+    ) {
+        for parallel in [false, true] {
+            var exploration = Exploration(
+                edges: edges, services: bound.services, parallel: parallel
+            ) { variation?.vary(&$0[service]) }
+            if variation?.opensChannel == true { exploration.start.opensChannel = service }
+            exploration.triesStaleEvents = bound.triesStaleEvents
+            exploration.run(bound.allowance)
+            total += exploration.count
+            guard let failure = exploration.failure else { continue }
+            Issue.record("\(edges) parallel: \(parallel), varied: \(service)\n\(failure)")
+            return
         }
     }
 }

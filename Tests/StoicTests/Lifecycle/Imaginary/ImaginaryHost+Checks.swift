@@ -1,134 +1,200 @@
 @testable import Stoic
 
+/// The invariants, judged by the host's own facts.
 extension ImaginaryHost {
-    /// The invariants that hold between events.
-    mutating func checkState() {
-        for id in machine.services {
-            switch machine.state(of: id) {
-            case .waiting(let blockers):
-                if blockers.isEmpty { violations.append("\(id) waits for nothing") }
-            case .starting(let life, _):
-                if !timers.contains(.start(life)) { violations.append("\(id) starts unbounded") }
-            case .backingOff:
-                if !timers.contains(.backoff(id)) { violations.append("\(id) backs off for ever") }
-            case .stopping(let life, let stop): checkStopping(id, life, stop)
-            case .up, .abandoned, .ended: break
+    /// Decisions are numbered without gaps, and each but the first of a turn follows from an earlier one.
+    mutating func checkDecisions(_ decisions: [LifecycleDecision]) {
+        if decisions.isEmpty { violate("an event led to no decision") }
+        for (index, decision) in decisions.enumerated() {
+            if decision.id.number != lastDecision + 1 { violate("a decision is missing") }
+            lastDecision = decision.id.number
+            if let cause = decision.cause {
+                if cause >= decision.id { violate("a decision follows from a later one") }
+            } else if index > 0 {
+                violate("\(decision.what.name) has no cause")
             }
-        }
-        checkCounters()
-        if machine.isEnding, !isOver, choices(faults: 1, commands: 0).isEmpty {
-            violations.append("the project's stop is stuck")
+            note(decision)
         }
     }
 
-    private mutating func checkStopping(_ id: ServiceID, _ life: Incarnation, _ stop: Stop) {
+    private mutating func note(_ decision: LifecycleDecision) {
+        switch decision.what {
+        case .defect(let words): violate("defect: \(words)")
+        case .stopRequested(let cause):
+            guard let slot = decision.service?.slot else { return }
+            seats[slot].asked = cause
+            seats[slot].askedWhileReady = seats[slot].readyAt > 0 || seats[slot].isCompleted
+        case .stopping(let cause, _):
+            guard let slot = decision.service?.slot, cause.keepsOrder else { return }
+            checkTurn(of: slot)
+        default: break
+        }
+    }
+
+    // MARK: The order of stops
+
+    private func isAbandoned(_ slot: Int) -> Bool {
+        guard case .abandoned = machine.nodes[slot].state else { return false }
+        return true
+    }
+
+    /// The services alive that stand in the way of stopping `slot`: when the project ends every one
+    /// that lists it, else those that require it.
+    private func livingDependents(of slot: Int) -> Int? {
+        let name = machine.nodes[slot].spec.name
+        return seats.indices.first { other in
+            guard seats[other].isAlive, !isAbandoned(other) else { return false }
+            return machine.nodes[other].spec.needs.contains {
+                $0.service == name && ($0.isRequired || machine.isEnding)
+            }
+        }
+    }
+
+    /// The stop of `slot` begins in its turn: nothing alive needs it; no service that was not ready
+    /// waits; and it is the one that became ready last of those that could be next.
+    private mutating func checkTurn(of slot: Int) {
+        guard !machine.wasForced else { return }
+        if let other = livingDependents(of: slot) {
+            violate("\(slot) was told to stop while \(other), which needs it, lives")
+        }
+        guard seats[slot].askedWhileReady, !machine.settings.stopsInParallel else { return }
+        for (other, seat) in seats.enumerated() where other != slot && seat.isAlive {
+            guard let asked = seat.asked, asked.keepsOrder, !isAbandoned(other) else { continue }
+            if seat.facts.contains(.told) {
+                if !seat.facts.contains(.cleaned), seat.main == .running {
+                    violate("\(slot) was told to stop while \(other) still stops")
+                }
+            } else if seat.main != .exited, livingDependents(of: other) == nil,
+                machine.nodes[other].state.isQueued,
+                !seat.askedWhileReady || seat.readyAt > seats[slot].readyAt
+            {
+                violate("\(slot) was told to stop before \(other), whose turn it was")
+            }
+        }
+    }
+
+    // MARK: Launches
+
+    /// No launch while a blocker stands.
+    mutating func checkNeeds(_ slot: Int) {
+        for need in machine.nodes[slot].spec.needs {
+            guard let target = machine.slotOfName[need.service] else { continue }
+            let seat = seats[target]
+            let isOffered =
+                switch need.condition {
+                case .ready: seat.facts.contains(.ready) || seat.isCompleted
+                case .started: seat.main == .running || seat.isCompleted
+                case .completed: seat.isCompleted || machine.nodes[target].state.isSettled
+                }
+            if isOffered, seat.asked == nil { continue }
+            if !need.isRequired, case .ended = machine.nodes[target].state { continue }
+            violate("\(slot) was launched though \(need.service) was not met")
+        }
+    }
+
+    // MARK: Between events
+
+    mutating func checkState() {
+        var tally = LifecycleMachine.Tally()
+        for slot in machine.nodes.indices {
+            checkSeat(slot)
+            count(slot, &tally)
+        }
+        if tally != machine.tally { violate("a tally is off: \(machine.tally)") }
+        if machine.isEnding, !isOver, !hasBudgetTimer, !machine.wasForced, tally.active > 0,
+            seats.allSatisfy({ !$0.isAlive || $0.facts.contains(.killed) || $0.main == .pending })
+                == false
+        {
+            violate("the project's stop is unbounded")
+        }
+    }
+
+    private func count(_ slot: Int, _ tally: inout LifecycleMachine.Tally) {
+        let state = machine.nodes[slot].state
+        if machine.nodes[slot].isWanted {
+            tally.wanted += 1
+            if !state.isSettled { tally.unsettled += 1 }
+            if !state.isOver { tally.living += 1 }
+        }
+        if state.isActive { tally.active += 1 }
+    }
+
+    private mutating func checkSeat(_ slot: Int) {
+        let seat = seats[slot]
+        if seat.life != machine.nodes[slot].state.incarnation {
+            violate("\(slot) is \(machine.nodes[slot].state), its process is \(seat)")
+        }
+        if seat.life != nil, !seat.isAlive { violate("\(slot) was not released") }
+        checkTimers(slot, seat.timers)
+        checkCounters(slot)
+    }
+
+    /// Each state has the timers that bound it, and no others.
+    private mutating func checkTimers(_ slot: Int, _ timers: TimerSet) {
+        let state = machine.nodes[slot].state
+        var needed: TimerSet = []
+        var allowed: TimerSet = []
+        switch state {
+        case .waiting(let blockers):
+            if blockers.isEmpty { violate("\(slot) waits for nothing") }
+            if blockers != machine.unmetNeeds(of: slot) { violate("\(slot) waits for what is met") }
+        case .starting: needed = .start
+        case .up: allowed = [.watchdog, .healthy]
+        case .backingOff: needed = .backoff
+        case .stopping(_, let stop):
+            (needed, allowed) = stopTimers(stop)
+            if stop.rung.isQueued, machine.holders(of: machine.nodes[slot].id).isEmpty {
+                violate("\(slot) is queued for nothing")
+            }
+        case .abandoned(_, let then): if then == .again(delayed: true) { needed = .backoff }
+        case .ended: break
+        }
+        if !timers.isSuperset(of: needed) { violate("\(slot) is \(state) without its timers") }
+        if !timers.subtracting(needed).isSubset(of: allowed) {
+            violate("\(slot) is \(state) with the timers \(timers)")
+        }
+    }
+
+    private func stopTimers(_ stop: Stop) -> (TimerSet, TimerSet) {
+        let backoff: TimerSet = stop.then == .again(delayed: true) ? .backoff : []
         switch stop.rung {
-        case .queued:
-            if machine.holders(of: id).isEmpty { violations.append("\(id) is queued for nothing") }
-        case .awaitingLaunch, .messageSent, .acted, .cleaning:
-            if !timers.contains(.kill(life)) { violations.append("\(id) stops unbounded") }
-        case .killed:
-            if !timers.contains(.abandon(life)) { violations.append("\(id) dies unbounded") }
+        case .queued: return (backoff, [])
+        case .messageSent: return (backoff.union(.kill), .rung)
+        case .acted: return (backoff.union(.kill), .rung)
+        case .awaitingLaunch, .cleaning: return (backoff.union(.kill), [])
+        case .killed: return (backoff.union(.abandon), [])
         }
     }
 
     /// Counters are worth what counting anew gives.
-    private mutating func checkCounters() {
-        var tally = LifecycleMachine.Tally()
-        var alive = machine.nodes.map { _ in 0 }
-        var required = alive
-        for node in machine.nodes {
-            if node.isWanted {
-                tally.wanted += 1
-                if !node.state.isSettled { tally.unsettled += 1 }
-                if !node.state.isOver { tally.living += 1 }
-            }
-            if node.state.isActive { tally.active += 1 }
-            guard node.state.holdsItsNeeds else { continue }
-            for (index, need) in node.needs.enumerated() {
-                alive[need] += 1
-                if node.spec.needs[index].isRequired { required[need] += 1 }
-            }
+    private mutating func checkCounters(_ slot: Int) {
+        var living = 0
+        var required = 0
+        var owners = 0
+        for dependent in machine.nodes[slot].dependents {
+            let other = machine.nodes[dependent.slot]
+            if other.needs[dependent.need] != slot { violate("an edge to \(slot) is off") }
+            if other.isWanted, !other.state.isLeaving { owners += 1 }
+            guard other.state.holdsItsNeeds else { continue }
+            living += 1
+            if other.spec.needs[dependent.need].isRequired { required += 1 }
         }
-        if tally != machine.tally { violations.append("a tally is off: \(machine.tally)") }
-        if alive != machine.nodes.map(\.liveDependents) { violations.append("dependents are off") }
-        if required != machine.nodes.map(\.liveRequiredDependents) {
-            violations.append("required dependents are off")
+        let node = machine.nodes[slot]
+        if living != node.liveDependents { violate("dependents of \(slot) are off") }
+        if required != node.liveRequiredDependents {
+            violate("required dependents of \(slot) are off")
         }
-    }
-
-    /// Every event that could come next. A fault is a failed launch, a crash, a failure or a tree that
-    /// outlives its main process or SIGKILL.
-    func choices(faults: Int, commands: Int) -> [Choice] {
-        var choices: [Choice] = []
-        for (life, process) in processes.sorted(by: { $0.key < $1.key }) {
-            switch process.main {
-            case .pending:
-                choices.append(Choice(.process(life, .launched)))
-                if faults > 0 {
-                    choices.append(Choice(.process(life, .launchFailed(Self.noFile)), fault: true))
-                }
-            case .running: running(life, process, faults, &choices)
-            case .exited: choices.append(Choice(.process(life, .treeEmpty)))
-            }
-        }
-        for timer in timers where isDue(timer, faults) {
-            choices.append(Choice(.timer(.fired(timer)), fault: timer.isFault))
-        }
-        guard commands > 0, !isOver else { return choices }
-        for verb in verbs {
-            choices.append(Choice(.command(Command(verb, by: "test")), command: true))
-        }
-        return choices
-    }
-
-    struct Choice {
-        let event: LifecycleEvent
-        let isFault: Bool
-        let isCommand: Bool
-        init(_ event: LifecycleEvent, fault: Bool = false, command: Bool = false) {
-            self.event = event
-            isFault = fault
-            isCommand = command
-        }
-    }
-
-    static let noFile = LaunchFailure(step: "run /no/such", errorNumber: 2)
-
-    private func running(
-        _ life: Incarnation, _ process: Process, _ faults: Int, _ choices: inout [Choice]
-    ) {
-        let spec = machine.spec(of: process.service)
-        let isOneshot = spec.readiness == .completion
-        let wasAskedToStop = process.wasTold || process.wasKilled
-        if !process.isReady, !isOneshot {
-            choices.append(Choice(.message(life, .ready)))
-        }
-        if isOneshot || wasAskedToStop {
-            choices.append(Choice(.process(life, .mainExited(.code(0)))))
-        }
-        if faults > 0, !process.wasKilled {
-            choices.append(Choice(.process(life, .mainExited(.code(1))), fault: true))
-        }
-    }
-
-    /// Timers that judge come only to those that deserve it: a start that hangs is a fault.
-    private func isDue(_ timer: TimerID, _ faults: Int) -> Bool {
-        !timer.isFault || faults > 0
-    }
-
-    private var verbs: [Command.Verb] {
-        let ids = machine.services
-        return [.stopProject(.requested("test")), .force, .up]
-            + ids.flatMap { [.start([$0]), .stop([$0]), .down([$0]), .restart([$0])] }
+        if owners != node.owners.dependents { violate("owners of \(slot) are off") }
     }
 }
 
-extension TimerID {
-    fileprivate var isFault: Bool {
+extension ServiceStopCause {
+    /// Whether it is a stop that keeps its place in the order: one of a failure, or one that the
+    /// service comes back from at once, does not.
+    var keepsOrder: Bool {
         switch self {
-        case .start, .abandon, .watchdog, .exitBudget: true
-        case .kill, .rung, .backoff, .healthy: false
+        case .project, .requested, .needStops, .unwanted, .plan: true
+        case .needLost, .restart, .failure, .finished, .completed, .forced: false
         }
     }
 }
