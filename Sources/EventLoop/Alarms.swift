@@ -23,9 +23,9 @@ public final class Alarms<ID: Hashable> {
 
     /// No alarm is armed yet.
     ///
-    /// - Parameter react: runs on the loop's thread, once for each alarm that is due, in the order of
-    ///   their deadlines; those with the same one in the order they were armed. The alarm is disarmed
-    ///   by then, and `react` may arm it again, or call anything else here.
+    /// - Parameter react: runs on the loop's thread, once for each alarm that is due, in the order
+    ///   of their deadlines; those with the same one in the order they were armed. The alarm is
+    ///   disarmed by then, and `react` may arm it again, or call anything else here.
     /// - Throws: `EMFILE` or `ENFILE` when no descriptor is left for the timer.
     public init(_ loop: Loop, clock: Clock, _ react: @escaping (ID) -> Void) throws(UVError) {
         let core = try AlarmCore(clock: clock.kernelClock, react)

@@ -89,8 +89,9 @@ import Glibc
         }
     }
 
-    /// Ends the loop and frees what it owns; again: nothing. Traps, naming them, if handles are still
-    /// open or queued work is unfinished, and from inside a callback: those are defects of the owner.
+    /// Ends the loop and frees what it owns; again: nothing. Traps, naming them, if handles are
+    /// still open or queued work is unfinished, and from inside a callback: those are defects of
+    /// the owner.
     public func close() {
         switch phase {
         case .resting, .stoppedAhead: break

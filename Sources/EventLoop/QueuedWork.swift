@@ -1,7 +1,7 @@
 import CUV
 
-/// Runs blocking work on libuv's pool (four threads unless `UV_THREADPOOL_SIZE` says otherwise), and
-/// then `then` on the loop's thread with the result.
+/// Runs blocking work on libuv's pool (four threads unless `UV_THREADPOOL_SIZE` says otherwise),
+/// and then `then` on the loop's thread with the result.
 ///
 /// The loop runs on until that happened. Queued work cannot be taken back, and the queue has no
 /// bound of its own: the caller bounds how much it has out. `work` must end by itself: a loop with

@@ -8,7 +8,8 @@ public struct Interest: OptionSet, Hashable, Sendable {
     /// The set of the given bits; only the four below mean anything.
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
-    /// A read would not wait: bytes, a datagram, a connection to accept, an exit (pidfd), or the end.
+    /// A read would not wait: bytes, a datagram, a connection to accept, an exit (pidfd), or the
+    /// end.
     public static let readable = Interest(rawValue: 1)
     /// A write would not wait.
     public static let writable = Interest(rawValue: 2)
@@ -34,9 +35,9 @@ public final class Watch {
     /// Starts waiting. libuv makes the descriptor non-blocking, for everybody who shares it.
     ///
     /// - Parameter react: runs on the loop's thread with what is ready, never an empty set. Of an
-    ///   error on the descriptor (`POLLERR`: a pipe without reader, a refused datagram) it is told by
-    ///   its whole interest and `.disconnect`; the owner's next read or write gets the error itself.
-    ///   An error that stays comes again every turn, until `close()` or an empty interest.
+    ///   error on the descriptor (`POLLERR`: a pipe without reader, a refused datagram) it is told
+    ///   by its whole interest and `.disconnect`; the owner's next read or write gets the error
+    ///   itself. An error that stays comes again every turn, until `close()` or an empty interest.
     /// - Throws: `EPERM` for what cannot be waited on (a regular file), `EBADF`, and `EEXIST` for a
     ///   descriptor which has a watch already; wait on a `dup` of it instead.
     public init(
@@ -48,8 +49,8 @@ public final class Watch {
         box.change(to: interest)
     }
 
-    /// Waits for something else from now on; for nothing with an empty set, and then it does not keep
-    /// the loop running. After `close()`: nothing.
+    /// Waits for something else from now on; for nothing with an empty set, and then it does not
+    /// keep the loop running. After `close()`: nothing.
     public func change(to interest: Interest) {
         guard box.isOpen else { return }
         box.change(to: interest)
@@ -85,8 +86,8 @@ private final class PollBox: HandleBox {
 
     func translate(_ status: CInt, _ events: CInt) {
         guard status < 0 else { return react(0, events) }
-        // libuv stops a handle when it sees POLLERR, and calls every error EBADF. Waiting goes on: a
-        // socket's error is over once it was read, and then the next datagram counts.
+        // libuv stops a handle when it sees POLLERR, and calls every error EBADF. Waiting goes on:
+        // a socket's error is over once it was read, and then the next datagram counts.
         let told = interest.union(.disconnect)
         change(to: interest)
         react(status, told.rawValue)

@@ -166,9 +166,6 @@ private struct Webstack {
 
     /// Everything that runs in the stack's directory.
     var processes: [ProcessRow] {
-        let folder = bench.path("w")
-        return ProcessTable.all.filter { row in
-            (TextFile.link("/proc/\(row.pid)/cwd") ?? "").hasPrefix(folder)
-        }
+        ProcessTable.inside(bench.path("w"))
     }
 }

@@ -106,6 +106,28 @@ struct HarnessTests {
         }
     }
 
+    @Test("a case that fails leaves nothing behind either")
+    func abandoned() async throws {
+        var kid: PuppetEvent?
+        var directory = ""
+        await #expect(throws: BenchError.self) {
+            try await withBench { bench in
+                directory = bench.directory
+                _ = try puppet(bench, "p", "--kid", "setsid")
+                kid = try await bench.saw("p-kid", "start")
+                throw BenchError("on purpose")
+            }
+        }
+        let start = try #require(kid)
+        let deadline = Moment.now + .seconds(2)
+        while start.isAlive, Moment.now < deadline {
+            await Polling.wait(for: [], atMost: .milliseconds(10))
+        }
+        #expect(!start.isAlive)
+        #expect(!TextFile.exists(directory))
+        #expect(ProcessTable.inside(directory).isEmpty)
+    }
+
     @Test("a wait that runs out says what was seen")
     func runsOut() async throws {
         try await withBench { bench in

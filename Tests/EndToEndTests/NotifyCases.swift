@@ -154,8 +154,8 @@ struct NotifyCases {
             #expect(early.ending == .exited(75))
             let before = ProcessTable.descriptorCount(of: up.pid)
             let wait = try bench.start(Launch(bench.arguments(["wait", "a", "--timeout", "5s"])))
-            // "READY=11" and "READY=1 " came before it.
-            let sent = try await bench.saw("a", "sent", "READY=1", count: 3)
+            // "READY=11", "READY=1 " and " READY=1" came before it.
+            let sent = try await bench.saw("a", "sent", "READY=1", count: 4)
             #expect(try await bench.end(of: wait) == .exited(0))
             // By the engine's own stamp: how long a client's exit takes is the machine's affair.
             let ready = try await bench.decisions().first { $0.contains("\"service.ready\"") }

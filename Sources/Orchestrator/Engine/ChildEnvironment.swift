@@ -4,7 +4,8 @@ import Stoic
 
 /// The environment and the arguments of one launch, made from its definition.
 struct ChildEnvironment {
-    /// Variables of an outer manager, and ours for a service: they reach no child unless we set them.
+    /// Variables of an outer manager, and ours for a service: they reach no child unless we set
+    /// them.
     static let private_ = [
         "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID",
         "LISTEN_FDNAMES", "ORCHESTRATOR_FD", "ORCHESTRATOR_INCARNATION", "ORCHESTRATOR_SERVICE",

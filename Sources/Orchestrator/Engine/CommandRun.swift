@@ -3,8 +3,9 @@ import Glibc
 import Manifest
 import Stoic
 
-/// One run of a command on behalf of a service: a probe, or a stop command. A small incarnation of its
-/// own, with a tree, a token and a bound. It never outlives its bound, and ends with its service.
+/// One run of a command on behalf of a service: a probe, or a stop command. A small incarnation of
+/// its own, with a tree, a token and a bound. It never outlives its bound, and ends with its
+/// service.
 final class CommandRun {
     /// Bytes of output kept for the message.
     static let tailLength = 4 << 10
@@ -31,14 +32,14 @@ final class CommandRun {
     ///   - completion: Called once, unless cancelled: the status, or `nil` and why there is none.
     ///   - onOver: Called once, when nothing of it is left.
     init(
-        pipe: CInt, loop: Loop, timers: TimerTable, timeout: Duration,
+        pipe: CInt, engine: Engine, timeout: Duration,
         completion: @escaping (ExitStatus?, String) -> Void, onOver: @escaping () -> Void
     ) throws(UVError) {
         self.pipe = pipe
-        self.timers = timers
+        timers = engine.probeTimers
         self.completion = completion
         self.onOver = onOver
-        watch = try Watch(loop, descriptor: pipe, interest: .readable) { [weak self] _ in
+        watch = try Watch(engine.loop, descriptor: pipe, interest: .readable) { [weak self] _ in
             self?.read()
         }
         limit = timers.after(timeout) { [weak self] in
@@ -99,8 +100,8 @@ final class CommandRun {
         onOver()
     }
 
-    /// Keeps the end of what it writes. Its main process may leave the pipe to others: the end of the
-    /// stream is not waited for.
+    /// Keeps the end of what it writes. Its main process may leave the pipe to others: the end of
+    /// the stream is not waited for.
     private func read() {
         var buffer = [UInt8](repeating: 0, count: Self.tailLength)
         for _ in 0..<16 where pipe >= 0 {

@@ -1,6 +1,7 @@
 import Stoic
 
-/// The numbers of the events that reported the latest decisions, so that an event can name its cause.
+/// The numbers of the events that reported the latest decisions, so that an event can name its
+/// cause.
 struct DecisionEvents {
     /// As many as the journal keeps in memory.
     private static let capacity = 4_096

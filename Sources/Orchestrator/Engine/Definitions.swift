@@ -1,8 +1,8 @@
 import Manifest
 import Stoic
 
-/// The definitions the brain's specs belong to: those of the config in force, and, while a changed one
-/// settles, those it may be taken back to.
+/// The definitions the brain's specs belong to: those of the config in force, and, while a changed
+/// one settles, those it may be taken back to.
 struct Definitions {
     private var current: [ServiceName: ServiceDefinition] = [:]
     private var previous: [ServiceName: ServiceDefinition] = [:]

@@ -17,7 +17,8 @@ extension Engine {
             descriptors: live.takeReadyPipes(), resolve: resolver(for: live.definition))
     }
 
-    /// Runs a stop command. Its outcome is recorded and changes nothing: the rung has its own bound.
+    /// Runs a stop command. Its outcome is recorded and changes nothing: the rung has its own
+    /// bound.
     func runStopCommand(
         _ command: [Template], of live: LiveService, _ exit: Exit, deadline: Duration
     ) -> () -> Void {
@@ -52,8 +53,7 @@ extension Engine {
             let number = nextRun
             nextRun += 1
             let run = try CommandRun(
-                pipe: ours, loop: loop, timers: probeTimers, timeout: timeout,
-                completion: completion,
+                pipe: ours, engine: self, timeout: timeout, completion: completion,
                 onOver: { [weak self] in self?.runs[number] = nil })
             runs[number] = run
             let token = request.token
@@ -105,6 +105,7 @@ extension Engine {
         return request
     }
 
-    /// Tokens of runs count down from the top of our range, those of incarnations up from its bottom.
+    /// Tokens of runs count down from the top of our range, those of incarnations up from its
+    /// bottom.
     private func runToken(_ number: UInt64) -> UInt64 { tokenBase | (0x3FFF_FFFF &- number) }
 }

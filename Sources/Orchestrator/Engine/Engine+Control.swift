@@ -4,6 +4,7 @@ import Stoic
 
 /// The control API: requests to commands and answers. No rule of its own.
 extension Engine: ControlHandler {
+    /// Answers a request of the control API; see `docs/reference/control-api.md`.
     public func handle(_ request: ControlRequest, _ exchange: ControlExchange) {
         guard request.path.first == "v1" else {
             return exchange.fail(404, code: "notFound", message: "there is only /v1")

@@ -194,7 +194,8 @@ extension Engine {
         return limits
     }
 
-    /// The cgroup of a service: where there is a tree that we may write to, unless the config says no.
+    /// The cgroup of a service: where there is a tree that we may write to, unless the config says
+    /// no.
     private func leaf(of definition: ServiceDefinition) -> CgroupLeaf? {
         guard definition.launch.isolatesInCgroup ?? true else { return nil }
         return cgroups?.leaf(named: definition.spec.name.text)

@@ -3,8 +3,8 @@ import Stoic
 
 /// One turn of the engine: drain the inbox into the brain, then do what it decided.
 extension Engine {
-    /// Rounds of one turn: effects that fail at once come back as facts of the same turn. Bounded by
-    /// the limits of restarts; this is where a defect of ours would show.
+    /// Rounds of one turn: effects that fail at once come back as facts of the same turn. Bounded
+    /// by the limits of restarts; this is where a defect of ours would show.
     private static let mostRounds = 10_000
 
     /// Runs before each poll of the loop.
@@ -25,8 +25,8 @@ extension Engine {
         if rounds > 0 { askWaiters() }
     }
 
-    /// Timers come last. When one is later than a busy machine explains, we stood still ourselves, and
-    /// the brain hears that first: it may put off the very timers that just ran out.
+    /// Timers come last. When one is later than a busy machine explains, we stood still ourselves,
+    /// and the brain hears that first: it may put off the very timers that just ran out.
     private func feed(_ timers: [EngineTimers.Fired]) {
         guard !timers.isEmpty else { return }
         firedTimers = Dictionary(timers.map { ($0.timer, $0) }, uniquingKeysWith: { $1 })

@@ -4,7 +4,8 @@ import Glibc
 public import Manifest
 import Stoic
 
-/// The host of one project: events from the kernel into the brain, the brain's effects onto the kernel.
+/// The host of one project: events from the kernel into the brain, the brain's effects onto the
+/// kernel.
 ///
 /// One thread, the process's first, owns the loop, every handle and the brain. It decides nothing:
 /// rules of starting, stopping and failing are the `LifecycleMachine`'s.

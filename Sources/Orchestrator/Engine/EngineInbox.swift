@@ -4,8 +4,8 @@ import Stoic
 /// commands, timers. So what a service said before it ended counts before its end, and a timer that
 /// ran out counts only after everything that arrived before it was looked at.
 ///
-/// Level-triggered: what the callbacks do not read stays in the kernel, so a turn's worth is bounded by
-/// what they read per wake.
+/// Level-triggered: what the callbacks do not read stays in the kernel, so a turn's worth is
+/// bounded by what they read per wake.
 struct EngineInbox {
     /// A command, and who wants to hear what became of it.
     struct Wish {

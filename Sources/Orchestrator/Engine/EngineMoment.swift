@@ -1,6 +1,7 @@
 import Glibc
 
-/// A moment on the wall clock, which is only ever printed, and on the monotonic clock, for distances.
+/// A moment on the wall clock, which is only ever printed, and on the monotonic clock, for
+/// distances.
 struct EngineMoment: Hashable, Sendable {
     /// Nanoseconds since 1970.
     let wall: Int64

@@ -6,8 +6,8 @@ final class EngineTimers {
     /// A timer that ran out.
     struct Fired {
         let timer: TimerID
-        /// How long after its moment we noticed: more than a scheduling delay means that we ourselves
-        /// stood still.
+        /// How long after its moment we noticed: more than a scheduling delay means that we
+        /// ourselves stood still.
         let lateness: Duration
     }
 

@@ -1,8 +1,8 @@
 import Stoic
 
-/// One client of `logs` or `events`: what is there first, then, if it follows, what comes. It sends as
-/// fast as the client takes, and loses nothing but what a follower that is too slow must lose, which is
-/// counted.
+/// One client of `logs` or `events`: what is there first, then, if it follows, what comes. It sends
+/// as fast as the client takes, and loses nothing but what a follower that is too slow must lose,
+/// which is counted.
 final class ItemStream<Item> {
     private let exchange: ControlExchange
     private let json: (Item) -> JSONValue
@@ -10,8 +10,8 @@ final class ItemStream<Item> {
     private var next = 0
     private var follower: Follower<Item>?
 
-    /// Bytes of room one item is sure to find: a line of 16 KiB whose escapes double it, or a record
-    /// with twenty lines of output.
+    /// Bytes of room one item is sure to find: a line of 16 KiB whose escapes double it, or a
+    /// record with twenty lines of output.
     private static var roomForItem: Int { 64 << 10 }
     /// Items taken from the follower at a time.
     private static var batch: Int { 256 }

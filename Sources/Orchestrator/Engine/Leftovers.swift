@@ -4,8 +4,8 @@ import Manifest
 import Stoic
 
 /// What an engine that was killed left running: recognised by the record of its launches (boot, pid
-/// *and* start time) and by the token its descendants carry, and stopped before anything is started,
-/// latest launch first. A stranger with a recycled pid has neither, and is never touched.
+/// *and* start time) and by the token its descendants carry, and stopped before anything is
+/// started, latest launch first. A stranger with a recycled pid has neither, and is never touched.
 struct Leftovers {
     /// One launch that is to be stopped.
     private struct Launch {
@@ -20,8 +20,8 @@ struct Leftovers {
     /// The most processes of one machine that are looked at.
     private static let mostProcesses = 1 << 17
 
-    /// - Parameter project: gives each service its `stopTimeout`; one it does not know any more gets
-    ///   the default.
+    /// - Parameter project: gives each service its `stopTimeout`; one it does not know any more
+    ///   gets the default.
     init(_ entries: [LaunchRecord.Entry], _ project: ProjectDefinition) {
         let timeouts = Dictionary(
             project.services.map { ($0.spec.name, $0.spec.stopTimeout) },
@@ -31,8 +31,8 @@ struct Leftovers {
         }
     }
 
-    /// Stops them one after the other: SIGTERM to what lives of each, SIGKILL after its `stopTimeout`.
-    /// Waits, bounded by the sum of those: it runs before the engine's loop.
+    /// Stops them one after the other: SIGTERM to what lives of each, SIGKILL after its
+    /// `stopTimeout`. Waits, bounded by the sum of those: it runs before the engine's loop.
     /// - Parameter report: hears of each launch that was dealt with: its entry, how many processes
     ///   it had, and how many outlived SIGKILL.
     func stop(_ report: (LaunchRecord.Entry, _ found: Int, _ left: Int) -> Void) {

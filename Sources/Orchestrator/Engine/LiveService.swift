@@ -19,8 +19,8 @@ final class LiveService {
     var readiness: ReadinessWatch?
     /// Our ends of the pipes behind `ready: {fd: N}`.
     var readyPipes: [Int32: CInt] = [:]
-    /// What it said and wrote before anybody watched for its readiness: the launch is answered in one
-    /// callback, and watched from the end of that turn on.
+    /// What it said and wrote before anybody watched for its readiness: the launch is answered in
+    /// one callback, and watched from the end of that turn on.
     private var unwatched = Unwatched()
     /// The last words of the readiness watch, kept for the failure's message.
     private(set) var missing = ""
@@ -35,8 +35,8 @@ final class LiveService {
     private var cancelStopCommand: (() -> Void)?
 
     enum Phase {
-        /// Messages that came before the launch was answered are kept, at most so many as one round of
-        /// reading brings.
+        /// Messages that came before the launch was answered are kept, at most so many as one round
+        /// of reading brings.
         case launching(early: [ServiceMessage])
         case running(ProcessTree)
         case closed
@@ -127,7 +127,8 @@ final class LiveService {
         values = new
         if let readiness { readiness.noteNotifyReady() } else { unwatched.isReady = true }
         guard readyAt != nil else { return }
-        // Those that were handed the old value must not go on with it: a changed value is a lost need.
+        // Those that were handed the old value must not go on with it: a changed value is a lost
+        // need.
         if changed { engine.post(life, .notReady("the values it provides have changed")) }
         engine.post(life, .ready)
     }

@@ -1,7 +1,7 @@
 import Stoic
 
-/// Turns what the brain decided into records for people and programs: a stable name, fields, and one
-/// sentence.
+/// Turns what the brain decided into records for people and programs: a stable name, fields, and
+/// one sentence.
 struct Narrator {
     /// The name of a service, for the sentences.
     let name: (ServiceID) -> String

@@ -2,7 +2,7 @@
 /// be able to fill the record of events.
 struct RefusalGate {
     /// The refusals reported in one window.
-    static let most = 16
+    static let most = 5
     /// How long a window lasts, in awake time.
     static let window = Duration.seconds(10)
 

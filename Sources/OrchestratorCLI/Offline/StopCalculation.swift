@@ -91,8 +91,8 @@ struct StopCalculation {
 
     /// For each service that hangs, the one it takes most from.
     ///
-    /// Not looked for beyond `mostCounted` services, where comparing all pairs would take longer than
-    /// anybody waits.
+    /// Not looked for beyond `mostCounted` services, where comparing all pairs would take longer
+    /// than anybody waits.
     func shortages() -> ([StopWorstCase.Shortage], hasMore: Bool) {
         guard specs.count <= Self.mostCounted else { return ([], false) }
         var found: [Shortage] = []

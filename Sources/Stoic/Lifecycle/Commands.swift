@@ -74,8 +74,8 @@ extension LifecycleMachine {
             let byName = named && asked.contains(slot)
             if wakes(slot, byName: byName, &turn) { woken.append(slot) }
         }
-        // First all of them wait, then each looks at what is in its way: a need that is about to start
-        // must not count as settled.
+        // First all of them wait, then each looks at what is in its way: a need that is about to
+        // start must not count as settled.
         for slot in woken {
             var blockers = Blockers()
             for need in nodes[slot].needs.indices { blockers.insert(need) }
@@ -110,8 +110,8 @@ extension LifecycleMachine {
         }
     }
 
-    /// What follows a stop when somebody wants the service after all: another launch, which skips its
-    /// delay when it was asked for by name.
+    /// What follows a stop when somebody wants the service after all: another launch, which skips
+    /// its delay when it was asked for by name.
     private func revived(
         _ slot: Int, _ then: AfterStop, _ byName: Bool, _ turn: inout Turn
     ) -> AfterStop {
@@ -138,7 +138,8 @@ extension LifecycleMachine {
             }.map(\.slot)
         }
         let cause = turn.cause
-        // What was asked for by name keeps that as its reason: the rest of what nobody wants follows.
+        // What was asked for by name keeps that as its reason: the rest of what nobody wants
+        // follows.
         var unwanted: [Int] = []
         if dropsWish {
             for slot in members { unwanted += own(slot, byUser: false) }

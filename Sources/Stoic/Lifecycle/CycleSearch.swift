@@ -1,4 +1,5 @@
-/// Finds one shortest cycle in each knot of a graph: each strongly connected component that has one.
+/// Finds one shortest cycle in each knot of a graph: each strongly connected component that has
+/// one.
 struct CycleSearch {
     let needs: [[Int]]
 
@@ -39,7 +40,8 @@ struct CycleSearch {
         return path.reversed()
     }
 
-    /// Tarjan's algorithm with a stack of its own: a chain of 100,000 must not overflow the thread's.
+    /// Tarjan's algorithm with a stack of its own: a chain of 100,000 must not overflow the
+    /// thread's.
     private func knots() -> [[Int]] {
         var search = Search(count: needs.count)
         for root in needs.indices where search.order[root] == nil {

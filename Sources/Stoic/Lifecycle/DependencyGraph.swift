@@ -53,7 +53,8 @@ public struct DependencyGraph: Hashable, Sendable {
         guard error.isEmpty else { throw error }
     }
 
-    /// For each service, the most services on a path of needs that starts with it, itself not counted.
+    /// For each service, the most services on a path of needs that starts with it, itself not
+    /// counted.
     /// - Complexity: O(services + needs).
     public var depths: [Int] {
         var depth = Array(repeating: 0, count: names.count)

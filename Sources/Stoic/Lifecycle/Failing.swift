@@ -1,4 +1,5 @@
-/// What follows a failure: another attempt, the end of the project, the restart policy, or giving up.
+/// What follows a failure: another attempt, the end of the project, the restart policy, or giving
+/// up.
 extension LifecycleMachine {
     /// Decides and reports what follows `failure`. Read from the spec that holds now.
     mutating func afterFailure(
@@ -76,8 +77,8 @@ extension LifecycleMachine {
         armKill(slot, life, &turn)
     }
 
-    /// The service failed while its main process runs: its stop begins now, or, when the failure ends
-    /// the project, in its turn.
+    /// The service failed while its main process runs: its stop begins now, or, when the failure
+    /// ends the project, in its turn.
     mutating func failRunning(
         _ slot: Int, _ life: Incarnation, _ cause: ServiceStopCause, _ then: AfterStop,
         _ turn: inout Turn

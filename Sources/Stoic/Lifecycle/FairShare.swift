@@ -1,13 +1,13 @@
-/// How one budget is shared among stops that follow each other, so that one that hangs neither starves
-/// the others nor, when nothing hangs, costs any of them anything.
+/// How one budget is shared among stops that follow each other, so that one that hangs neither
+/// starves the others nor, when nothing hangs, costs any of them anything.
 public enum FairShare {
     /// What every later stop keeps for itself.
     public static let reserve = Duration.milliseconds(500)
     /// The longest wait for a tree to empty after SIGKILL.
     public static let killWait = Duration.seconds(1)
 
-    /// The time one stop may take: `wanted`, or what is left when each of the `later` stops keeps its
-    /// reserve, but never less than half of what is left.
+    /// The time one stop may take: `wanted`, or what is left when each of the `later` stops keeps
+    /// its reserve, but never less than half of what is left.
     public static func slot(wanted: Duration, remaining: Duration, later: Int) -> Duration {
         let left = max(remaining, .zero).clamped
         let kept = reserve * min(later, 1_000_000)

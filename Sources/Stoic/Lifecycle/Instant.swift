@@ -40,8 +40,8 @@ public enum ClockKind: Hashable, Sendable, CaseIterable {
 }
 
 extension Duration {
-    /// A hundred years of 365.25 days. "For ever" is this long: longer waits and sums are clamped to
-    /// it, because `Duration` arithmetic traps on overflow and `Task.sleep` traps before that.
+    /// A hundred years of 365.25 days. "For ever" is this long: longer waits and sums are clamped
+    /// to it, because `Duration` arithmetic traps on overflow and `Task.sleep` traps before that.
     public static let century = Duration.seconds(3_155_760_000)
 
     /// This duration, at most a century in either direction.

@@ -38,8 +38,8 @@ extension LifecycleMachine {
             stopTimeout: node.spec.stopTimeout, remaining: end - turn.now.awake, later: later)
     }
 
-    /// Takes the first rung from `index` on that applies. Past the last, only SIGKILL is left, whose
-    /// timer runs.
+    /// Takes the first rung from `index` on that applies. Past the last, only SIGKILL is left,
+    /// whose timer runs.
     mutating func climb(
         _ slot: Int, _ life: Incarnation, _ before: Stop, to index: Int, _ turn: inout Turn
     ) {
@@ -114,8 +114,8 @@ extension LifecycleMachine {
         arm(.rung(life), after: rest - lead, &turn)
     }
 
-    /// SIGKILL for the whole tree, and a bounded wait for it to empty. A launch that was not answered
-    /// has no tree yet: it is killed once it is there.
+    /// SIGKILL for the whole tree, and a bounded wait for it to empty. A launch that was not
+    /// answered has no tree yet: it is killed once it is there.
     mutating func kill(
         _ slot: Int, _ life: Incarnation, _ before: Stop, wait: Duration, _ turn: inout Turn
     ) {
@@ -129,8 +129,8 @@ extension LifecycleMachine {
         arm(.abandon(life), after: wait, &turn)
     }
 
-    /// How long a tree may take to empty when everything is killed at once: the budget is a promise,
-    /// but the kernel needs a moment.
+    /// How long a tree may take to empty when everything is killed at once: the budget is a
+    /// promise, but the kernel needs a moment.
     func lastKillWait(_ turn: Turn) -> Duration {
         guard let end = history.budgetEnd else { return FairShare.killWait }
         return min(FairShare.killWait, max(end - turn.now.awake, Self.leastKillWait))

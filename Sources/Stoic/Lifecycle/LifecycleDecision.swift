@@ -36,7 +36,8 @@ public struct LifecycleEffect: Hashable, Sendable {
         /// Send a signal, then SIGCONT.
         case signal(Incarnation, Int32, SignalTarget)
         /// SIGKILL the whole tree, again and again until it is empty. Where an abandoned launch was
-        /// never answered there is none yet: nothing is sent, and `launched` leads to another `kill`.
+        /// never answered there is none yet: nothing is sent, and `launched` leads to another
+        /// `kill`.
         case kill(Incarnation)
         /// Fire once, this long from now.
         case arm(TimerID, after: Duration, on: ClockKind)

@@ -118,7 +118,8 @@ public enum TimerID: Hashable, Sendable {
 
 /// Why a launch did not reach the program.
 public struct LaunchFailure: Error, Hashable, Sendable {
-    /// What failed, in words that complete "cannot …": `run /no/such`, `enter /missing`, `become user www`.
+    /// What failed, in words that complete "cannot …": `run /no/such`, `enter /missing`, `become
+    /// user www`.
     public var step: String
     /// The system's error number.
     public var errorNumber: Int32

@@ -1,9 +1,10 @@
-/// The rules of starting, stopping, restarting and failing, as a value. It has no clock, no file, no
-/// process and no task: events go in, decisions and effects come out, and the same events always
+/// The rules of starting, stopping, restarting and failing, as a value. It has no clock, no file,
+/// no process and no task: events go in, decisions and effects come out, and the same events always
 /// give the same ones. Hosts drive it: the orchestrator over real processes, `ServiceGraph` over
 /// closures, a simulation over imaginary ones.
 ///
-/// - Complexity: an event costs O(edges of the services it changes), whatever the size of the project.
+/// - Complexity: an event costs O(edges of the services it changes), whatever the size of the
+///   project.
 public struct LifecycleMachine: Sendable {
     /// What holds for the project as a whole.
     public struct Settings: Hashable, Sendable {
@@ -61,7 +62,8 @@ public struct LifecycleMachine: Sendable {
     /// Everything that grows with time and is no control state.
     var history = History()
 
-    /// Counters that only grow, and moments. The rules ask them for order and rest, never for a value.
+    /// Counters that only grow, and moments. The rules ask them for order and rest, never for a
+    /// value.
     struct History: Sendable {
         var decisions: UInt64 = 0
         var incarnations: UInt64
@@ -106,8 +108,8 @@ public struct LifecycleMachine: Sendable {
         swap(&turn.output, &output)
     }
 
-    /// Lets what one event changed reach everything it concerns. Bounded: each round hands on at least
-    /// one change, and a change of one service reaches each dependent once.
+    /// Lets what one event changed reach everything it concerns. Bounded: each round hands on at
+    /// least one change, and a change of one service reaches each dependent once.
     mutating func settle(_ turn: inout Turn) {
         repeat {
             while let event = turn.nextNeedEvent() { deliver(event, &turn) }

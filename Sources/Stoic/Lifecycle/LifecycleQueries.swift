@@ -41,8 +41,8 @@ extension LifecycleMachine {
         }
     }
 
-    /// What a queued service waits for: the services alive that need it; when none is, the stops that
-    /// run now.
+    /// What a queued service waits for: the services alive that need it; when none is, the stops
+    /// that run now.
     public func holders(of id: ServiceID) -> [ServiceID] {
         guard nodes[id.slot].state.isQueued else { return [] }
         let alive = nodes[id.slot].dependents.filter { nodes[$0.slot].state.holdsItsNeeds }

@@ -27,7 +27,8 @@ extension LifecycleMachine {
         return slot
     }
 
-    /// Lays the edges of `graph`, whose service `n` lives in `slots[n]`. Its services have no edges yet.
+    /// Lays the edges of `graph`, whose service `n` lives in `slots[n]`. Its services have no edges
+    /// yet.
     mutating func connect(_ graph: DependencyGraph, slots: [Int]) {
         let depths = graph.depths
         for (number, slot) in slots.enumerated() {
@@ -127,8 +128,8 @@ extension LifecycleMachine {
         return id
     }
 
-    /// Asks the host for something, in the name of the decision recorded last; at the begin of a turn,
-    /// of the one that is about to be.
+    /// Asks the host for something, in the name of the decision recorded last; at the begin of a
+    /// turn, of the one that is about to be.
     func perform(_ action: LifecycleEffect.Action, _ turn: inout Turn) {
         let decision = turn.output.decisions.last?.id ?? DecisionID(history.decisions + 1)
         turn.output.effects.append(LifecycleEffect(decision: decision, action: action))

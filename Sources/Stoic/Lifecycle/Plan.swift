@@ -60,8 +60,8 @@ struct PlanInFlight: Hashable, Sendable {
 }
 
 extension LifecycleMachine {
-    /// What a plan would do, in the order of the plan, removals last. Services it leaves alone are not
-    /// listed.
+    /// What a plan would do, in the order of the plan, removals last. Services it leaves alone are
+    /// not listed.
     public func changes(_ plan: Plan) -> [PlanChange] {
         let relaunched = relaunches(plan)
         var changes: [PlanChange] = []
@@ -147,8 +147,8 @@ extension LifecycleMachine {
             previous: previous, touched: touched, rollsBack: plan.rollsBack, failed: nil)
     }
 
-    /// Gives every service of the plan its slot and its new spec. One that is still leaving under the
-    /// same name comes back: two incarnations of a service never live at once.
+    /// Gives every service of the plan its slot and its new spec. One that is still leaving under
+    /// the same name comes back: two incarnations of a service never live at once.
     private mutating func place(_ plan: Plan) -> [Int] {
         plan.specs.map { spec in
             guard let slot = slotOfName[spec.name] else { return addNode(spec) }
@@ -165,7 +165,8 @@ extension LifecycleMachine {
         }
     }
 
-    /// Lays the edges of the plan. What leaves keeps its own needs, so that it still stops in order.
+    /// Lays the edges of the plan. What leaves keeps its own needs, so that it still stops in
+    /// order.
     private mutating func rewire(_ plan: Plan, _ slots: [Int]) {
         let planned = Set(slots)
         for slot in nodes.indices {
@@ -199,7 +200,8 @@ extension LifecycleMachine {
         }
     }
 
-    /// Counts owners anew over the new edges; starts what came to be wanted and stops what nobody wants.
+    /// Counts owners anew over the new edges; starts what came to be wanted and stops what nobody
+    /// wants.
     private mutating func reviseOwners(
         added changes: [PlanChange], _ decision: DecisionID?, _ turn: inout Turn
     ) {

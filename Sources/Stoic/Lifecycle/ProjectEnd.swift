@@ -1,6 +1,7 @@
 /// The end of the project, and what is judged over all services together.
 extension LifecycleMachine {
-    /// Signals this close to the begin of a stop are the same request: `timeout` and `npm` send two.
+    /// Signals this close to the begin of a stop are the same request: `timeout` and `npm` send
+    /// two.
     static let sameRequest = Duration.milliseconds(500)
 
     mutating func requestProjectStop(_ cause: StopCause, _ turn: inout Turn) {

@@ -1,7 +1,8 @@
 /// What one service's past means for its next launch. The rules see it only through the questions
 /// below; everything that grows with time is in here and capped.
 struct RestartLedger: Hashable, Sendable {
-    /// Moments of restarts within the window, oldest first, in boot time. At most the policy's limit.
+    /// Moments of restarts within the window, oldest first, in boot time. At most the policy's
+    /// limit.
     private var restarts: [Duration] = []
     /// Restarts since it was last healthy: the step of its schedule.
     private(set) var step = 0

@@ -11,9 +11,11 @@ public struct ServiceSpec: Hashable, Sendable {
     public var startsAutomatically: Bool
     /// What makes an incarnation ready.
     public var readiness: Readiness
-    /// From launch to ready, per attempt. A oneshot's bound is this too. Default 30 s (oneshot 1 h).
+    /// From launch to ready, per attempt. A oneshot's bound is this too. Default 30 s (oneshot 1
+    /// h).
     public var startTimeout: Duration
-    /// How far messages may extend one start, measured from its launch. Default 10 × `startTimeout`.
+    /// How far messages may extend one start, measured from its launch. Default 10 ×
+    /// `startTimeout`.
     public var startTimeoutMax: Duration
     /// Launches before a start failure counts as one. Default 1.
     public var startAttempts: Int

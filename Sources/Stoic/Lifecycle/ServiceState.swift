@@ -10,8 +10,8 @@
 ///            └────────────────────────────────── again ────────────┘
 /// ```
 ///
-/// Priority of deciders, strongest first: the end of the project, `force`, a command by name, a plan,
-/// the loss of a need, the restart policy. A weaker one never undoes what a stronger one set.
+/// Priority of deciders, strongest first: the end of the project, `force`, a command by name, a
+/// plan, the loss of a need, the restart policy. A weaker one never undoes what a stronger one set.
 public enum ServiceState: Hashable, Sendable {
     /// No process; launched when the blockers are gone.
     case waiting(Blockers)
@@ -225,8 +225,8 @@ extension ServiceState {
         }
     }
 
-    /// Whether it stands in the way of stopping what it needs: a tree lives or a launch is on its way.
-    /// An abandoned one does not: everything that could be done was.
+    /// Whether it stands in the way of stopping what it needs: a tree lives or a launch is on its
+    /// way. An abandoned one does not: everything that could be done was.
     public var holdsItsNeeds: Bool {
         switch self {
         case .starting, .up, .stopping: true

@@ -100,8 +100,8 @@ extension LifecycleMachine {
         }
     }
 
-    /// What a message of the service itself adds to its start: at most up to the maximum, from launch.
-    /// It never takes time away that the start has without it.
+    /// What a message of the service itself adds to its start: at most up to the maximum, from
+    /// launch. It never takes time away that the start has without it.
     private mutating func extendStart(
         _ slot: Int, _ life: Incarnation, _ wish: Duration, _ turn: inout Turn
     ) {

@@ -1,5 +1,6 @@
-/// Who waits for its turn to stop, and who is next: services that are not ready first, all together;
-/// then, among those that nothing alive needs, the one whose latest start became ready last.
+/// Who waits for its turn to stop, and who is next: services that are not ready first, all
+/// together; then, among those that nothing alive needs, the one whose latest start became ready
+/// last.
 struct StopQueue: Hashable, Sendable {
     /// Services queued, begun or not yet found due.
     private(set) var queued = 0
@@ -94,8 +95,8 @@ extension Node {
 }
 
 extension LifecycleMachine {
-    /// Whether nothing alive is in the way of stopping a queued service. When the project ends that is
-    /// every dependent; else those that do not require it go on without it.
+    /// Whether nothing alive is in the way of stopping a queued service. When the project ends that
+    /// is every dependent; else those that do not require it go on without it.
     func isDue(_ slot: Int) -> Bool {
         guard nodes[slot].state.isQueued else { return false }
         switch phase {
@@ -122,8 +123,8 @@ extension LifecycleMachine {
         for slot in postponed { stops.noteFreed(slot, nodes[slot]) }
     }
 
-    /// Asks for the stop of a service, in whatever state it is; what follows it is merged with what an
-    /// earlier request said.
+    /// Asks for the stop of a service, in whatever state it is; what follows it is merged with what
+    /// an earlier request said.
     mutating func requestStop(
         _ slot: Int, _ cause: ServiceStopCause, then: AfterStop, _ turn: inout Turn
     ) {
@@ -203,8 +204,8 @@ extension LifecycleMachine {
 
 extension AfterStop {
     /// What follows when a second request meets a first: leaving the project is final; being held
-    /// outweighs everything else; an end outweighs another launch; the reason of the first end stands,
-    /// unless it was no more than a stop; a new request for a launch overrides a mere stop.
+    /// outweighs everything else; an end outweighs another launch; the reason of the first end
+    /// stands, unless it was no more than a stop; a new request for a launch overrides a mere stop.
     func merged(with other: AfterStop) -> AfterStop {
         switch (self, other) {
         case (.forget, _), (_, .forget): .forget

@@ -26,8 +26,9 @@ public struct RandomSource: RandomNumberGenerator, Hashable, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// The source of one call site under this source's seed: the FNV-1a hash of seed, file and line,
-    /// so that sites do not disturb each other's sequence. The system's source stays what it is.
+    /// The source of one call site under this source's seed: the FNV-1a hash of seed, file and
+    /// line, so that sites do not disturb each other's sequence. The system's source stays what it
+    /// is.
     public func stream(file: String = #fileID, line: Int = #line) -> RandomSource {
         guard let seed = seeded else { return self }
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325

@@ -141,17 +141,24 @@ final class Bench {
         Scratch.remove(directory)
     }
 
-    /// Ends everything without a question: the case has failed already.
+    /// Ends everything: the case has failed already. The engine is asked first, so that it takes
+    /// its services along; what is left in the project's directory is killed.
     func abandon() async {
-        for program in programs where program.ending == nil { program.signal(SIGKILL) }
+        await end(with: SIGTERM, within: .seconds(12))
+        await end(with: SIGKILL, within: .seconds(2))
         for event in events where event.event == "start" {
             if let begun = event.begun { ProcessTable.kill(event.pid, begun: begun) }
         }
-        let deadline = Moment.now + .seconds(2)
+        for row in ProcessTable.inside(directory) { ProcessTable.kill(row.pid, begun: row.begun) }
+        if !Scratch.isKept { Scratch.remove(directory) }
+    }
+
+    private func end(with signal: CInt, within limit: Duration) async {
+        for program in programs where program.ending == nil { program.signal(signal) }
+        let deadline = Moment.now + limit
         while programs.contains(where: { $0.ending == nil }), Moment.now < deadline {
             await pump(atMost: deadline - Moment.now)
         }
-        if !Scratch.isKept { Scratch.remove(directory) }
     }
 
     private func checkNothingIsLeft() async throws {

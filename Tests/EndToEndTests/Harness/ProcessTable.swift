@@ -39,6 +39,14 @@ enum ProcessTable {
     /// The children of a process, whichever of its threads made them.
     static func children(of pid: pid_t) -> [ProcessRow] { all.filter { $0.parent == pid } }
 
+    /// The processes that work in a directory or below it.
+    static func inside(_ directory: String) -> [ProcessRow] {
+        all.filter { row in
+            guard let place = TextFile.link("/proc/\(row.pid)/cwd") else { return false }
+            return place == directory || place.hasPrefix(directory + "/")
+        }
+    }
+
     /// How many descriptors a process holds.
     static func descriptorCount(of pid: pid_t) -> Int {
         TextFile.names(in: "/proc/\(pid)/fd").count

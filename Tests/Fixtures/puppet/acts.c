@@ -172,7 +172,9 @@ static void write_descriptor(const char *argument) {
     close(descriptor);
 }
 
-static void print_status(void) {
+static char inherited[64];
+
+void remember_status(void) {
     char bytes[8192] = "";
     int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
     ssize_t length = read(file, bytes, sizeof bytes - 1);
@@ -180,7 +182,8 @@ static void print_status(void) {
     const char *blocked = length > 0 ? strstr(bytes, "SigBlk:\t") : NULL;
     const char *ignored = length > 0 ? strstr(bytes, "SigIgn:\t") : NULL;
     if (blocked && ignored) {
-        report("status", "SigBlk=%.16s SigIgn=%.16s", blocked + 8, ignored + 8);
+        snprintf(inherited, sizeof inherited, "SigBlk=%.16s SigIgn=%.16s", blocked + 8,
+                 ignored + 8);
     }
 }
 
@@ -216,7 +219,7 @@ bool perform(const struct act *act) {
         const char *path = getenv("NOTIFY_SOCKET");
         store(argument, path ? path : "");
     } else if (strcmp(flag, "--print-env") == 0) copy_file("/proc/self/environ", argument);
-    else if (strcmp(flag, "--print-status") == 0) print_status();
+    else if (strcmp(flag, "--print-status") == 0) report("status", "%s", inherited);
     else if (strcmp(flag, "--list-fds") == 0) list_descriptors();
     else if (strcmp(flag, "--read-stdin") == 0) read_stdin();
     else if (strcmp(flag, "--open-tty") == 0) open_terminal();

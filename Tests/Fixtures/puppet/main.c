@@ -174,12 +174,8 @@ static double after(double seconds) {
 int main(int count, char **arguments) {
     parse(count, arguments);
     report_as(options.name);
-    report_start();
-
-    // `--print-status` shows what was inherited, so the mask changes after it.
-    for (int place = 0; place < options.act_count; place++) {
-        if (strcmp(options.acts[place].flag, "--print-status") == 0) perform(&options.acts[place]);
-    }
+    // First what was inherited, then the mask, then the first word: who hears it may signal us.
+    remember_status();
     sigset_t set;
     sigemptyset(&set);
     const int heard[] = {SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2};
@@ -189,11 +185,11 @@ int main(int count, char **arguments) {
     for (size_t place = 0; place < heard_count; place++) signal(heard[place], SIG_DFL);
     signal(SIGPIPE, SIG_IGN);
     int signals = signalfd(-1, &set, SFD_CLOEXEC);
+    report_start();
 
     due.begun = now();
     int channel = control ? open_channel() : -1;
     for (int place = 0; place < options.act_count; place++) {
-        if (strcmp(options.acts[place].flag, "--print-status") == 0) continue;
         if (!perform(&options.acts[place])) {
             fprintf(stderr, "puppet: no such flag: %s\n", options.acts[place].flag);
             return 64;

@@ -53,6 +53,9 @@ void start_kid(const char *kind);
 void start_late(void);
 extern pid_t last_kid;
 
+// Keeps the signals that were inherited, for `--print-status`.
+void remember_status(void);
+
 // Does `act`; false when there is no such act.
 bool perform(const struct act *act);
 
