@@ -17,7 +17,8 @@
 /* Opens /dev/null for each of 0, 1 and 2 that is closed. Call it before anything opens a file. */
 int cproc_sanitize_stdio(void);
 
-/* Closes every descriptor from `first` on: what a caller left open must not be kept open by us. Call
+/* Closes every descriptor from `first` on: what a caller left open must not be kept open by us.
+ * Call
  * it before anything of ours is open. */
 int cproc_close_from(int first);
 

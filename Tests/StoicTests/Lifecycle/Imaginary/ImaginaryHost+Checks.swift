@@ -2,7 +2,8 @@
 
 /// The invariants, judged by the host's own facts.
 extension ImaginaryHost {
-    /// Decisions are numbered without gaps, and each but the first of a turn follows from an earlier one.
+    /// Decisions are numbered without gaps, and each but the first of a turn follows from an
+    /// earlier one.
     mutating func checkDecisions(_ decisions: [LifecycleDecision]) {
         if decisions.isEmpty { violate("an event led to no decision") }
         for (index, decision) in decisions.enumerated() {

@@ -47,9 +47,9 @@ struct Allowance: Hashable {
 extension ImaginaryHost {
     static let noFile = LaunchFailure(step: "run /no/such", errorNumber: 2)
 
-    /// Every event that could come next. A fault is a failed launch, an unasked exit, a lost readiness,
-    /// a limit passed, or a tree that outlives SIGTERM or SIGKILL. The end of the project can be asked
-    /// for at any time and costs nothing.
+    /// Every event that could come next. A fault is a failed launch, an unasked exit, a lost
+    /// readiness, a limit passed, or a tree that outlives SIGTERM or SIGKILL. The end of the
+    /// project can be asked for at any time and costs nothing.
     func choices(_ allowance: Allowance) -> [Choice] {
         var choices: [Choice] = []
         for slot in seats.indices {

@@ -1,8 +1,8 @@
 @testable import Stoic
 
-/// Imaginary processes under a real brain: carries out effects on a table of facts of its own, offers
-/// every event that could come next, and checks each effect against the invariants with that table,
-/// never with the brain's.
+/// Imaginary processes under a real brain: carries out effects on a table of facts of its own,
+/// offers every event that could come next, and checks each effect against the invariants with that
+/// table, never with the brain's.
 struct ImaginaryHost: Sendable {
     var machine: LifecycleMachine
     /// What is true of each service's process, by slot.
@@ -63,7 +63,8 @@ struct ImaginaryHost: Sendable {
         seats = Array(repeating: Seat(), count: machine.nodes.count)
     }
 
-    /// The moment at which everything happens, unless a test says otherwise: time passes only by timers.
+    /// The moment at which everything happens, unless a test says otherwise: time passes only by
+    /// timers.
     static let moment = Instant(awake: .seconds(1_000), boot: .seconds(1_000))
 
     mutating func send(_ event: LifecycleEvent, at now: Instant = moment) {
