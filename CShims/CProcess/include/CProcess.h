@@ -18,8 +18,7 @@
 int cproc_sanitize_stdio(void);
 
 /* Closes every descriptor from `first` on: what a caller left open must not be kept open by us.
- * Call
- * it before anything of ours is open. */
+ * Call it before anything of ours is open. */
 int cproc_close_from(int first);
 
 /* Raises the soft limit of descriptors to the hard one and remembers what it was: children get
