@@ -7,7 +7,7 @@ import Testing
 /// commands, against the invariants. Isomorphic graphs are explored once.
 @Suite("LifecycleMachine, every interleaving", .timeLimit(.minutes(5)))
 struct ExplorationTests {
-    /// `ORCHESTRATOR_EXPLORE=1` (or more) allows that many more faults in every walk.
+    /// `ORCHESTRATOR_EXPLORE=N` walks the long bounds too, and allows N more faults in every walk.
     static let extraFaults =
         unsafe getenv("ORCHESTRATOR_EXPLORE").flatMap {
             Int(unsafe String(cString: $0))
@@ -27,17 +27,28 @@ struct ExplorationTests {
         }
     }
 
+    /// What every run explores, in about a minute on two cores.
+    static let shortBounds = [
+        Bound(services: 1, faults: 3, commands: 2, verbs: .all, triesStaleEvents: true),
+        Bound(services: 2, faults: 1, commands: 1, verbs: .all, triesStaleEvents: true),
+        Bound(services: 3, faults: 1, commands: 0, verbs: .endOnly),
+        Bound(services: 4, faults: 1, commands: 0, verbs: .endOnly),
+    ]
+
+    /// What `ORCHESTRATOR_EXPLORE` adds, whatever it says.
+    static let longBounds = [
+        Bound(services: 2, faults: 2, commands: 1, verbs: .all),
+        Bound(services: 2, faults: 1, commands: 2, verbs: .all),
+        Bound(services: 3, faults: 1, commands: 1, verbs: .endOnly),
+        Bound(services: 3, faults: 2, commands: 0, verbs: .endOnly),
+    ]
+
+    /// Whether the long walks are asked for.
+    static let isLong = unsafe getenv("ORCHESTRATOR_EXPLORE") != nil
+
     @Test(
         "LIF-3: every interleaving keeps the invariants",
-        arguments: [
-            Bound(services: 1, faults: 3, commands: 2, verbs: .all, triesStaleEvents: true),
-            Bound(services: 2, faults: 1, commands: 1, verbs: .all, triesStaleEvents: true),
-            Bound(services: 2, faults: 2, commands: 1, verbs: .all),
-            Bound(services: 2, faults: 1, commands: 2, verbs: .all),
-            Bound(services: 3, faults: 1, commands: 1, verbs: .endOnly),
-            Bound(services: 3, faults: 2, commands: 0, verbs: .endOnly),
-            Bound(services: 4, faults: 1, commands: 0, verbs: .endOnly),
-        ])
+        arguments: shortBounds + (isLong ? longBounds : []))
     func everyInterleaving(bound: Bound) {
         var total = Exploration.Count()
         for edges in SmallGraph.all(bound.services) {
@@ -50,11 +61,16 @@ struct ExplorationTests {
     @Test("LIF-3: every policy keeps the invariants", arguments: Variation.all)
     func everyPolicy(variation: Variation) {
         var total = Exploration.Count()
-        let bounds = [
+        let short = [
+            Bound(services: 1, faults: 2, commands: 1, verbs: .all, triesStaleEvents: true),
+            Bound(services: 2, faults: 1, commands: 0, verbs: .endOnly),
+        ]
+        let long = [
             Bound(services: 1, faults: 2, commands: 2, verbs: .all, triesStaleEvents: true),
             Bound(services: 2, faults: 1, commands: 1, verbs: .all),
             Bound(services: 3, faults: 1, commands: 0, verbs: .endOnly),
         ]
+        let bounds = Self.isLong ? long : short
         for bound in bounds {
             for edges in SmallGraph.all(bound.services) {
                 for service in 0..<bound.services {
