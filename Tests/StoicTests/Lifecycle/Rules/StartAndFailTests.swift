@@ -49,7 +49,7 @@ struct StartAndFailTests {
         var bench = try RuleBench([spec, ServiceSpec("other")])
         bench.command(.up)
         bench.bringUp("other")
-        let causes: [ExitStatus] = [
+        let causes: [Stoic.ExitStatus] = [
             .code(1), .signal(11, coreDumped: true), .code(0), .code(3),
             .signal(9, coreDumped: false),
             .code(1),
