@@ -43,7 +43,7 @@ extension LifecycleMachine {
     }
 
     private func unknown(_ ids: [ServiceID]) -> Refusal? {
-        ids.allSatisfy { slot(of: $0) != nil } ? nil : .unknownService
+        ids.allSatisfy { id in slot(of: id).map(isPresent) ?? false } ? nil : .unknownService
     }
 
     private func runsMain(_ state: ServiceState) -> Bool {

@@ -51,7 +51,7 @@ public struct PlanChange: Hashable, Sendable {
 struct PlanInFlight: Hashable, Sendable {
     /// The services as they were.
     let previous: Plan
-    /// Services the plan adds or launches anew and that have not settled yet.
+    /// Services the plan adds, launches anew or removes, and that have not settled or left yet.
     var touched: Set<Int>
     /// The plan is to be undone.
     let rollsBack: Bool
@@ -126,6 +126,7 @@ extension LifecycleMachine {
             turn.cause = decision
             switch change.kind {
             case .removed:
+                touched.insert(slot)
                 requestStop(slot, .plan, then: .forget, &turn)
             case .changed, .relaunched:
                 touched.insert(slot)
@@ -254,6 +255,8 @@ extension LifecycleMachine {
         nodes[slot].needs = []
         nodes[slot].spec.needs = []
         nodes[slot].dependents = []
+        nodes[slot].liveDependents = 0
+        nodes[slot].liveRequiredDependents = 0
         if slotOfName[nodes[slot].spec.name] == slot { slotOfName[nodes[slot].spec.name] = nil }
         freeSlots.append(slot)
         planInFlight?.touched.remove(slot)
@@ -288,6 +291,7 @@ extension LifecycleMachine {
         }
         plan.touched = plan.touched.filter { slot in
             let state = nodes[slot].state
+            if state.isLeaving, state.isActive { return true }
             return nodes[slot].isWanted && !state.isSettled && !state.isOver
         }
         planInFlight = plan

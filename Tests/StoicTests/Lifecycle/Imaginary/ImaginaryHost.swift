@@ -157,7 +157,11 @@ struct ImaginaryHost: Sendable {
         case .disarm(.exitBudget): hasBudgetTimer = false
         case .disarm(let timer):
             if let slot = slot(of: timer) { seats[slot].timers.remove(TimerSet(timer)) }
-        case .postpone, .watchReadiness, .endReadiness, .forget: break
+        case .postpone, .watchReadiness, .endReadiness: break
+        case .forget(let service):
+            let seat = seats[service.slot]
+            if seat.life != nil || !seat.timers.isEmpty { violate("\(service) lives on") }
+            seats[service.slot] = Seat()
         case .kill(let life):
             guard let slot = living(life, "SIGKILL") else { return }
             if seats[slot].main == .pending {
