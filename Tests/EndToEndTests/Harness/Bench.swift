@@ -227,7 +227,7 @@ actor BenchActor {
 private actor Slots {
     static let shared = Slots()
 
-    private var free = 8
+    private var free = 4
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
     func enter() async {
