@@ -41,7 +41,8 @@ struct Behaviour: Sendable {
     static let immortal = Behaviour(term: nil, survivesKill: true)
 
     /// Exits by itself at each launch, so long after the exec.
-    static func exits(after: Duration, _ status: ExitStatus, ready: Duration? = .zero) -> Behaviour {
+    static func exits(after: Duration, _ status: ExitStatus, ready: Duration? = .zero) -> Behaviour
+    {
         Behaviour(ready: ready, exits: [Exit(after: after, status: status)])
     }
 }

@@ -142,7 +142,9 @@ struct Stage {
     private func next() -> (Duration, LifecycleEvent)? {
         var best: (due: Duration, order: Int, event: LifecycleEvent)?
         func offer(_ due: Duration, _ order: Int, _ event: LifecycleEvent) {
-            if best.map({ (due, order) < ($0.due, $0.order) }) ?? true { best = (due, order, event) }
+            if best.map({ (due, order) < ($0.due, $0.order) }) ?? true {
+                best = (due, order, event)
+            }
         }
         for (timer, alarm) in alarms {
             let left = max(alarm.due - now.reading(of: alarm.clock), .zero)
@@ -275,7 +277,8 @@ extension Verdict {
         case .forced: "forced"
         case .projectEnded: "ended"
         case .budgetExceeded: "budget exceeded"
-        case .planStarted(let added, let changed, let removed): "plan +\(added) ~\(changed) -\(removed)"
+        case .planStarted(let added, let changed, let removed):
+            "plan +\(added) ~\(changed) -\(removed)"
         case .planSettled: "plan settled"
         case .planRolledBack: "plan rolled back"
         case .refused(let verb, _, let why): "refused \(verb): \(why)"

@@ -5,7 +5,8 @@ import Testing
 @Suite("LifecycleMachine, the ladder of a stop", .timeLimit(.minutes(1)))
 struct LadderScenarios {
     /// The lines of one service's stop at 1 s.
-    static func stop(_ spec: ServiceSpec, _ behaviour: Behaviour) -> (stage: Stage, lines: [String]) {
+    static func stop(_ spec: ServiceSpec, _ behaviour: Behaviour) -> (stage: Stage, lines: [String])
+    {
         var stage = Stage([spec], behaviours: [spec.name: behaviour])
         stage.up()
         stage.run(for: .seconds(1))
@@ -15,7 +16,7 @@ struct LadderScenarios {
         return (stage, Array(lines[(lines.firstIndex { $0.hasSuffix(" stop") } ?? 0)...]))
     }
 
-    @Test("LIF-40: a graceful message that is answered: SIGTERM follows 1 s before the end")
+    @Test("LIF-50: a graceful message that is answered: SIGTERM follows 1 s before the end")
     func answered() {
         let (stage, lines) = Self.stop(
             spec("a"), Behaviour(hasChannel: true, term: nil, answer: .only))
@@ -30,7 +31,7 @@ struct LadderScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-40: a service that answers and then ends needs no signal")
+    @Test("LIF-50: a service that answers and then ends needs no signal")
     func answeredInTime() {
         let (stage, lines) = Self.stop(
             spec("a"), Behaviour(hasChannel: true, answer: .exits(after: .seconds(4))))
@@ -38,14 +39,14 @@ struct LadderScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-41: a graceful message that is not answered within 500 ms: SIGTERM")
+    @Test("LIF-51: a graceful message that is not answered within 500 ms: SIGTERM")
     func unanswered() {
         let (stage, lines) = Self.stop(spec("a"), Behaviour(hasChannel: true))
         #expect(lines == ["1000 stop", "1000 message", "1500 signal 15 group", "1500 stopped"])
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-41: with little time SIGTERM still comes before SIGKILL")
+    @Test("LIF-51: with little time SIGTERM still comes before SIGKILL")
     func littleTime() {
         let (stage, lines) = Self.stop(
             spec("a") { $0.stopTimeout = .milliseconds(200) },
@@ -57,19 +58,20 @@ struct LadderScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-42: without a channel SIGTERM goes out at once, to the group of the main process")
+    @Test("LIF-52: without a channel SIGTERM goes out at once, to the group of the main process")
     func withoutChannel() {
         let (stage, lines) = Self.stop(spec("a"), .good)
         #expect(lines == ["1000 stop", "1000 signal 15 group", "1000 stopped"])
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-43: a custom ladder takes its rungs in order, with their waits, then SIGKILL")
+    @Test("LIF-53: a custom ladder takes its rungs in order, with their waits, then SIGKILL")
     func custom() {
         let (stage, lines) = Self.stop(
             spec("a") {
                 $0.ladder = [
-                    Rung(.command(0), wait: .seconds(1)), Rung(.signal(2, .main), wait: .seconds(3)),
+                    Rung(.command(0), wait: .seconds(1)),
+                    Rung(.signal(2, .main), wait: .seconds(3)),
                     Rung(.signal(15, .tree)),
                 ]
             }, .stubborn)
@@ -81,11 +83,12 @@ struct LadderScenarios {
         #expect(
             stage.effects.contains(
                 .runStopCommand(
-                    Incarnation(1), index: 0, .cancelled("stopped by test"), deadline: .seconds(1))))
+                    Incarnation(1), index: 0, .cancelled("stopped by test"), deadline: .seconds(1)))
+        )
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-43: rungs without waits share the time evenly")
+    @Test("LIF-53: rungs without waits share the time evenly")
     func evenly() {
         let (stage, lines) = Self.stop(
             spec("a") { $0.ladder = [Rung(.signal(2, .group)), Rung(.signal(15, .group))] },
@@ -98,18 +101,20 @@ struct LadderScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-43: waits longer than stopTimeout do not delay SIGKILL")
+    @Test("LIF-53: waits longer than stopTimeout do not delay SIGKILL")
     func longWaits() {
         let (stage, lines) = Self.stop(
             spec("a") {
-                $0.ladder = [Rung(.signal(2, .main), wait: .seconds(60)), Rung(.signal(15, .group))]
+                $0.ladder = [
+                    Rung(.signal(2, .main), wait: .seconds(60)), Rung(.signal(15, .group)),
+                ]
             }, .stubborn)
         #expect(lines.contains("11000 killed"))
         #expect(stage.host.violations == [])
     }
 
     @Test(
-        "LIF-44: an empty ladder, or one without a rung that applies, is SIGKILL at stopTimeout",
+        "LIF-54: an empty ladder, or one without a rung that applies, is SIGKILL at stopTimeout",
         arguments: [[], [Rung(.message)]])
     func noRungs(ladder: [Rung]) {
         let (stage, lines) = Self.stop(spec("a") { $0.ladder = ladder }, .good)
@@ -117,7 +122,7 @@ struct LadderScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-45: a launch that is answered during the stop is stopped with the whole ladder")
+    @Test("LIF-55: a launch that is answered during the stop is stopped with the whole ladder")
     func launchedWhileStopping() {
         var stage = Stage([spec("a")], behaviours: ["a": Behaviour(launch: .seconds(2), term: nil)])
         stage.up()
@@ -131,7 +136,7 @@ struct LadderScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-46: two signals within 500 ms are one request; a later one forces; a third nothing")
+    @Test("LIF-56: two signals within 500 ms are one request; a later one forces; a third nothing")
     func impatience() {
         var stage = Stage(
             chain(["a", "b"]) { $0.stopTimeout = .seconds(30) },
@@ -158,7 +163,7 @@ struct LadderScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-46: forcing works between two stops, and with nothing left to stop")
+    @Test("LIF-56: forcing works between two stops, and with nothing left to stop")
     func forceBetweenStops() {
         var stage = Stage(chain(["a", "b"]))
         stage.up()
@@ -171,7 +176,7 @@ struct LadderScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-47: down and stop join a stop that is under way")
+    @Test("LIF-57: down and stop join a stop that is under way")
     func join() {
         var stage = Stage([spec("a")], behaviours: ["a": .stubborn])
         stage.up()
@@ -188,9 +193,10 @@ struct LadderScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-48: time in which we stood still is forgiven")
+    @Test("LIF-58: time in which we stood still is forgiven")
     func paused() {
-        var stage = Stage([spec("a"), spec("b")], behaviours: ["a": Behaviour(ready: nil), "b": .good])
+        var stage = Stage(
+            [spec("a"), spec("b")], behaviours: ["a": Behaviour(ready: nil), "b": .good])
         stage.up()
         stage.run(for: .seconds(29))
         stage.freeze(for: .seconds(100))
@@ -201,7 +207,7 @@ struct LadderScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-48: a stop and its budget are put off by as much as we stood still")
+    @Test("LIF-58: a stop and its budget are put off by as much as we stood still")
     func pausedStop() {
         var stage = Stage([spec("a")], exitBudget: .seconds(20), behaviours: ["a": .stubborn])
         stage.up()

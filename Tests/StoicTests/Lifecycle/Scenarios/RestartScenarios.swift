@@ -15,7 +15,7 @@ struct RestartScenarios {
         }
     }
 
-    @Test("LIF-20: delays double from 500 ms up to 30 s")
+    @Test("LIF-30: delays double from 500 ms up to 30 s")
     func backoff() {
         var stage = Stage(
             [spec("a") { $0.restart.limitCount = 100 }],
@@ -27,7 +27,7 @@ struct RestartScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-20: the default delays are jittered by U(0.8, 1)")
+    @Test("LIF-30: the default delays are jittered by U(0.8, 1)")
     func jitter() {
         var stage = Stage(
             [spec("a") { $0.restart = RestartPolicy() }],
@@ -42,7 +42,7 @@ struct RestartScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-21: delays start over after 30 s of being ready, and not before")
+    @Test("LIF-31: delays start over after 30 s of being ready, and not before")
     func reset() {
         var stage = Stage(
             [spec("a")],
@@ -60,7 +60,7 @@ struct RestartScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-21: time in which it was not ready does not count")
+    @Test("LIF-31: time in which it was not ready does not count")
     func interruptedReadiness() {
         var stage = Stage(
             [spec("a")],
@@ -81,7 +81,7 @@ struct RestartScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-22: the limit holds whatever the mix of causes: max 5 is 6 starts, then gave up")
+    @Test("LIF-32: the limit holds whatever the mix of causes: max 5 is 6 starts, then gave up")
     func limit() {
         var stage = Stage(
             [
@@ -119,7 +119,7 @@ struct RestartScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-22: restarts outside the window do not count")
+    @Test("LIF-32: restarts outside the window do not count")
     func window() {
         var stage = Stage(
             [
@@ -135,7 +135,7 @@ struct RestartScenarios {
     }
 
     @Test(
-        "LIF-23: what follows an exit is what the policy says",
+        "LIF-33: what follows an exit is what the policy says",
         arguments: [
             (RestartPolicy.Mode.no, Stoic.ExitStatus.code(1), false), (.no, .code(0), false),
             (.onFailure, .code(1), true), (.onFailure, .code(0), false),
@@ -158,7 +158,7 @@ struct RestartScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-24: the policy in force is the one in the config now")
+    @Test("LIF-34: the policy in force is the one in the config now")
     func reloadWhileLooping() {
         var stage = Stage(
             [spec("a") { $0.restart.mode = .always }, spec("b")],
@@ -173,12 +173,13 @@ struct RestartScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-25: a delay counts from the exit; the launch also waits for the empty tree")
+    @Test("LIF-35: a delay counts from the exit; the launch also waits for the empty tree")
     func tree() {
         var stage = Stage(
             [spec("a")],
             behaviours: [
-                "a": Behaviour(exits: [.init(after: .seconds(1), status: .code(1)), nil], tree: nil)
+                "a": Behaviour(
+                    exits: [.init(after: .seconds(1), status: .code(1)), nil], tree: nil)
             ])
         stage.up()
         stage.run(for: .seconds(20))
@@ -191,7 +192,7 @@ struct RestartScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-26: a tree that outlives SIGKILL keeps its service from starting until it is empty")
+    @Test("LIF-36: a tree that outlives SIGKILL keeps its service from starting until it is empty")
     func abandonedTree() {
         var stage = Stage(
             [spec("a")],
@@ -212,7 +213,7 @@ struct RestartScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-27: a delay counts boot time: it goes on while the machine sleeps")
+    @Test("LIF-37: a delay counts boot time: it goes on while the machine sleeps")
     func sleeping() {
         var stage = Stage(
             [spec("a") { $0.restart.backoff = .spaced(.seconds(20)) }],
@@ -224,7 +225,7 @@ struct RestartScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-28: a missed watchdog is a crash: SIGABRT, then SIGKILL at stopTimeout")
+    @Test("LIF-38: a missed watchdog is a crash: SIGABRT, then SIGKILL at stopTimeout")
     func watchdog() {
         var stage = Stage(
             [spec("a") { $0.watchdog = .seconds(5) }], behaviours: ["a": .stubborn])
@@ -242,7 +243,7 @@ struct RestartScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-29: a service that ends during its stop was stopped, whatever its exit code")
+    @Test("LIF-39: a service that ends during its stop was stopped, whatever its exit code")
     func exitDuringStop() {
         var stage = Stage(
             [spec("a") { $0.restart.mode = .always }, spec("b")],

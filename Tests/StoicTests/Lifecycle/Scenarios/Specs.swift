@@ -22,7 +22,8 @@ func oneshot(
 }
 
 /// Services each of which needs the one before: `a`, `b needs a`, `c needs b`.
-func chain(_ names: [ServiceName], _ vary: (inout ServiceSpec) -> Void = { _ in }) -> [ServiceSpec] {
+func chain(_ names: [ServiceName], _ vary: (inout ServiceSpec) -> Void = { _ in }) -> [ServiceSpec]
+{
     names.indices.map { spec(names[$0], needs: $0 == 0 ? [] : [names[$0 - 1]], vary) }
 }
 
@@ -42,5 +43,7 @@ extension Stage {
     }
 
     /// How often a service was launched.
-    func launches(of name: ServiceName) -> Int { log(of: name).count { $0.split(separator: " ").dropFirst() == ["launch"] } }
+    func launches(of name: ServiceName) -> Int {
+        log(of: name).count { $0.split(separator: " ").dropFirst() == ["launch"] }
+    }
 }

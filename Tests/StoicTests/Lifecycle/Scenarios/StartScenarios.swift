@@ -4,7 +4,7 @@ import Testing
 
 @Suite("LifecycleMachine, starting a project", .timeLimit(.minutes(1)))
 struct StartScenarios {
-    @Test("LIF-10: a service starts the moment its needs are met; independent ones together")
+    @Test("LIF-20: a service starts the moment its needs are met; independent ones together")
     func startsTogether() {
         var stage = Stage(
             [
@@ -23,7 +23,7 @@ struct StartScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-11: a start failure rolls back: starts are cancelled, what started is stopped")
+    @Test("LIF-21: a start failure rolls back: starts are cancelled, what started is stopped")
     func rollback() {
         var stage = Stage(
             [spec("a"), spec("b", needs: ["a"]), spec("c", needs: ["b"]), spec("d")],
@@ -48,7 +48,7 @@ struct StartScenarios {
     }
 
     @Test(
-        "LIF-11: waiting for readiness also watches for death, whatever kills",
+        "LIF-21: waiting for readiness also watches for death, whatever kills",
         arguments: [
             Behaviour.exits(after: .milliseconds(300), .code(1), ready: nil),
             Behaviour.exits(after: .milliseconds(300), .code(0), ready: nil),
@@ -69,7 +69,7 @@ struct StartScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-12: with onStartFailure keep the restart policy is followed, and dependents wait")
+    @Test("LIF-22: with onStartFailure keep the restart policy is followed, and dependents wait")
     func keep() {
         var stage = Stage(
             [spec("a") { $0.onStartFailure = .keep }, spec("b", needs: ["a"]), spec("c")],
@@ -90,7 +90,7 @@ struct StartScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-13: once the project was fully up a start failure follows the restart policy")
+    @Test("LIF-23: once the project was fully up a start failure follows the restart policy")
     func afterFullyUp() {
         var stage = Stage([spec("a"), spec("b", needs: ["a"])])
         stage.up()
@@ -105,7 +105,7 @@ struct StartScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-14: startAttempts are counted before a start failure is one, with backoff")
+    @Test("LIF-24: startAttempts are counted before a start failure is one, with backoff")
     func startAttempts() {
         var stage = Stage(
             [spec("a") { $0.startAttempts = 3 }], behaviours: ["a": Behaviour(failedLaunches: 2)])
@@ -123,7 +123,7 @@ struct StartScenarios {
         #expect(stage.host.violations + failing.host.violations == [])
     }
 
-    @Test("LIF-15: the default readiness is the exec itself")
+    @Test("LIF-25: the default readiness is the exec itself")
     func defaultReadiness() {
         var stage = Stage([spec("a") { $0.readiness = .launch }, spec("b", needs: ["a"])])
         stage.up()
@@ -132,7 +132,7 @@ struct StartScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-16: a start that takes too long fails and is stopped with its ladder")
+    @Test("LIF-26: a start that takes too long fails and is stopped with its ladder")
     func startTimeout() {
         var stage = Stage(
             [spec("a"), spec("b", needs: ["a"])],
@@ -142,13 +142,14 @@ struct StartScenarios {
         #expect(
             stage.log == [
                 "0 a launch", "30000 a failed: not ready in time", "30000 project stopping",
-                "30000 b stopped", "30000 a stop", "30000 a signal 15 group", "40000 a killed", "40000 a stopped",
+                "30000 b stopped", "30000 a stop", "30000 a signal 15 group", "40000 a killed",
+                "40000 a stopped",
                 "40000 project ended",
             ])
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-17: a message extends a start, never beyond its maximum, and never shortens it")
+    @Test("LIF-27: a message extends a start, never beyond its maximum, and never shortens it")
     func extendedStart() {
         var stage = Stage(
             [spec("a") { $0.startTimeoutMax = .seconds(60) }],
@@ -169,7 +170,7 @@ struct StartScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-18: a launch that is never answered is given up after its stop, and named")
+    @Test("LIF-28: a launch that is never answered is given up after its stop, and named")
     func unansweredLaunch() {
         var stage = Stage([spec("a"), spec("b")], behaviours: ["a": Behaviour(launch: nil)])
         stage.up()
@@ -182,7 +183,7 @@ struct StartScenarios {
     }
 
     @Test(
-        "LIF-19: a stop asked for at any moment of a start is honoured, and nothing else starts",
+        "LIF-29: a stop asked for at any moment of a start is honoured, and nothing else starts",
         arguments: [0, 5, 20, 100, 500, 2_000])
     func stopWhileStarting(milliseconds: Int) {
         var stage = Stage(

@@ -6,7 +6,8 @@ import Testing
 struct StopOrderScenarios {
     static let slow = Behaviour(ready: .milliseconds(200), term: .seconds(1))
 
-    @Test("LIF-30: the one that became ready last stops first, each only when the one before is gone")
+    @Test(
+        "LIF-40: the one that became ready last stops first, each only when the one before is gone")
     func latestReadyFirst() {
         var stage = Stage(
             chain(["a", "b", "c"]) + [spec("d")],
@@ -30,7 +31,7 @@ struct StopOrderScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-30: what counts is the latest start, not the first")
+    @Test("LIF-40: what counts is the latest start, not the first")
     func latestStart() {
         var stage = Stage(
             [spec("a"), spec("b")],
@@ -44,7 +45,7 @@ struct StopOrderScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-31: services that have not become ready are stopped first, all together")
+    @Test("LIF-41: services that have not become ready are stopped first, all together")
     func notReadyFirst() {
         var stage = Stage(
             [spec("a"), spec("b"), spec("c")],
@@ -62,7 +63,7 @@ struct StopOrderScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-32: with stopOrder parallel each stops as soon as nothing that needs it is left")
+    @Test("LIF-42: with stopOrder parallel each stops as soon as nothing that needs it is left")
     func parallel() {
         var stage = Stage(
             [spec("a"), spec("b", needs: ["a"]), spec("c", needs: ["a"]), spec("d")],
@@ -81,7 +82,9 @@ struct StopOrderScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-33: twelve services that hang, 15 s: order kept, all gone in time, none without SIGTERM")
+    @Test(
+        "LIF-43: twelve services that hang, 15 s: order kept, all gone in time, none without SIGTERM"
+    )
     func budget() {
         let names = (0..<12).map { ServiceName("s\($0)") }
         var stage = Stage(
@@ -102,7 +105,7 @@ struct StopOrderScenarios {
     }
 
     @Test(
-        "LIF-33: whatever hangs, and even outlives SIGKILL, the whole stop fits the budget",
+        "LIF-43: whatever hangs, and even outlives SIGKILL, the whole stop fits the budget",
         arguments: [1, 2, 5, 12, 40], [0, 1, 15, 300])
     func budgetWithImmortals(services: Int, seconds: Int) {
         let names = (0..<services).map { ServiceName("s\($0)") }
@@ -121,11 +124,13 @@ struct StopOrderScenarios {
         }
     }
 
-    @Test("LIF-34: one hung service never takes more than half of what is left; the rest is free")
+    @Test("LIF-44: one hung service never takes more than half of what is left; the rest is free")
     func half() {
         var stage = Stage(
             [spec("a"), spec("b") { $0.stopTimeout = .seconds(60) }], exitBudget: .seconds(20),
-            behaviours: ["a": Behaviour(ready: .zero), "b": Behaviour(ready: .seconds(1), term: nil)])
+            behaviours: [
+                "a": Behaviour(ready: .zero), "b": Behaviour(ready: .seconds(1), term: nil),
+            ])
         stage.up()
         stage.run(for: .seconds(2))
         stage.stopProject()
@@ -135,7 +140,7 @@ struct StopOrderScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-35: a stop that began before the project's own has to fit its budget too")
+    @Test("LIF-45: a stop that began before the project's own has to fit its budget too")
     func earlierStop() {
         var stage = Stage(
             [spec("a") { $0.stopTimeout = .seconds(60) }, spec("b")], exitBudget: .seconds(5),
@@ -153,8 +158,10 @@ struct StopOrderScenarios {
     }
 
     @Test(
-        "LIF-36: stopTimeout absent is 10 s, zero is SIGKILL at once",
-        arguments: [(nil, "11000 killed"), (Duration.zero, "1000 killed"), (.seconds(2), "3000 killed")])
+        "LIF-46: stopTimeout absent is 10 s, zero is SIGKILL at once",
+        arguments: [
+            (nil, "11000 killed"), (Duration.zero, "1000 killed"), (.seconds(2), "3000 killed"),
+        ])
     func stopTimeout(limit: Duration?, line: String) {
         var stage = Stage(
             [spec("a") { if let limit { $0.stopTimeout = limit } }], behaviours: ["a": .stubborn])
@@ -167,7 +174,7 @@ struct StopOrderScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-37: a stop that cannot finish is abandoned and named, and the next one runs")
+    @Test("LIF-47: a stop that cannot finish is abandoned and named, and the next one runs")
     func abandoned() {
         var stage = Stage(chain(["a", "b"]), behaviours: ["b": .immortal])
         stage.up()
@@ -184,7 +191,7 @@ struct StopOrderScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-38: a stop cancels a delay: no error, nothing starts later, nothing waits for it")
+    @Test("LIF-48: a stop cancels a delay: no error, nothing starts later, nothing waits for it")
     func stopWhileBackingOff() {
         var stage = Stage(
             [spec("a") { $0.restart.backoff = .spaced(.seconds(10)) }, spec("b")],
@@ -201,7 +208,7 @@ struct StopOrderScenarios {
         #expect(stage.host.violations == [])
     }
 
-    @Test("LIF-39: a child that outlives its main process is killed at stopTimeout")
+    @Test("LIF-49: a child that outlives its main process is killed at stopTimeout")
     func stubbornChild() {
         var stage = Stage(
             [spec("a") { $0.stopTimeout = .seconds(2) }], behaviours: ["a": Behaviour(tree: nil)])
