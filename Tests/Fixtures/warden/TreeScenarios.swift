@@ -142,7 +142,7 @@ extension Scenario {
 
         // A daemon that names its child and leaves: we become its parent, so its code is known.
         let daemon = try stage.shell(
-            "sh -c 'trap \"exit 9\" USR1; trap \"\" USR2; echo ready $$; sleep 30 & wait' & "
+            "sh -c 'trap \"exit 9\" USR1; trap \"\" USR2; sleep 30 & echo ready $$; wait' & "
                 + "trap 'exit 0' USR2; wait")
         try stage.wait { daemon.readyPid != nil }
         guard let left = daemon.readyPid else { return }

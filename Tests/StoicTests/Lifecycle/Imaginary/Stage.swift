@@ -1,7 +1,7 @@
 @testable import Stoic
 
-/// An imaginary host under a clock of its own: services behave as told, timers fire when they are due,
-/// and every decision is written down with its moment.
+/// An imaginary host under a clock of its own: services behave as told, timers fire when they are
+/// due, and every decision is written down with its moment.
 struct Stage {
     var host: ImaginaryHost
     /// One line for each decision worth one: milliseconds since the begin, service, what.
@@ -111,7 +111,7 @@ struct Stage {
     }
 
     /// The machine sleeps: only the boot clock goes on.
-    mutating func sleep(for duration: Duration) {
+    mutating func passAsleep(for duration: Duration) {
         now.boot = now.boot.saturatingSum(duration)
         run(for: .zero)
     }

@@ -220,7 +220,7 @@ struct RestartScenarios {
             behaviours: ["a": Behaviour(exits: [.init(after: .seconds(1), status: .code(1)), nil])])
         stage.up()
         stage.run(for: .seconds(2))
-        stage.sleep(for: .seconds(100))
+        stage.passAsleep(for: .seconds(100))
         #expect(stage.launches(of: "a") == 2)
         #expect(stage.host.violations == [])
     }

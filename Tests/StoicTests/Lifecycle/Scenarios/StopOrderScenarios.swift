@@ -83,7 +83,7 @@ struct StopOrderScenarios {
     }
 
     @Test(
-        "LIF-43: twelve services that hang, 15 s: order kept, all gone in time, none without SIGTERM"
+        "LIF-43: twelve services that hang, 15 s: in order, gone in time, each with its SIGTERM"
     )
     func budget() {
         let names = (0..<12).map { ServiceName("s\($0)") }
@@ -135,7 +135,8 @@ struct StopOrderScenarios {
         stage.run(for: .seconds(2))
         stage.stopProject()
         stage.runOut()
-        // 20 s, of which the stop of `a` keeps half a second; the last second is the wait for SIGKILL.
+        // 20 s, of which the stop of `a` keeps half a second; the last second is the wait for
+        // SIGKILL.
         #expect(stage.log(of: "b").contains("20500 killed"))
         #expect(stage.host.violations == [])
     }
