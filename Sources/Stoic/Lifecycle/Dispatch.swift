@@ -51,7 +51,7 @@ extension LifecycleMachine {
     ) {
         switch nodes[slot].state {
         case .starting(_, let phase): whileStarting(slot, life, phase, timer, &turn)
-        case .up: whileUp(slot, life, timer, &turn)
+        case .up(_, let health): whileUp(slot, life, health, timer, &turn)
         case .stopping(_, let stop): whileStopping(slot, life, stop, timer, &turn)
         case .abandoned: report(.stale, slot, &turn)
         case .waiting, .backingOff, .ended: reportDefect("a timer without a state", slot, &turn)

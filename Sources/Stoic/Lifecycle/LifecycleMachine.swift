@@ -111,13 +111,18 @@ public struct LifecycleMachine: Sendable {
     /// Lets what one event changed reach everything it concerns. Bounded: each round hands on at
     /// least one change, and a change of one service reaches each dependent once.
     mutating func settle(_ turn: inout Turn) {
+        var goesOn: Bool
         repeat {
             while let event = turn.nextNeedEvent() { deliver(event, &turn) }
             beginDueStops(&turn)
-            if turn.hasNeedEvents { continue }
-            if settlePlan(&turn) { beginDueStops(&turn) }
-            settleProject(&turn)
-        } while turn.hasNeedEvents
+            if turn.hasNeedEvents {
+                goesOn = true
+                continue
+            }
+            launchDue(&turn)
+            goesOn = settlePlan(&turn)
+            if !goesOn { settleProject(&turn) }
+        } while goesOn || turn.hasNeedEvents
     }
 }
 
@@ -191,6 +196,16 @@ struct Turn {
     init(now: Instant) { self.now = now }
 
     var hasNeedEvents: Bool { nextNeed < needEvents.count }
+
+    /// Services that nothing keeps from being launched, and what that follows from.
+    private var launches: [(slot: Int, cause: DecisionID?)] = []
+
+    mutating func launchLater(_ slot: Int) { launches.append((slot, cause)) }
+
+    mutating func takeLaunches() -> [(slot: Int, cause: DecisionID?)] {
+        defer { launches = [] }
+        return launches
+    }
 
     mutating func queue(_ event: NeedEvent) { needEvents.append(event) }
 

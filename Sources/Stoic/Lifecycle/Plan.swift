@@ -291,13 +291,28 @@ extension LifecycleMachine {
         }
         plan.touched = plan.touched.filter { slot in
             let state = nodes[slot].state
-            if state.isLeaving, state.isActive { return true }
-            return nodes[slot].isWanted && !state.isSettled && !state.isOver
+            if state.isLeaving { return state.isActive }
+            return nodes[slot].isWanted && !state.isSettled && movesByItself(slot)
         }
         planInFlight = plan
         guard plan.touched.isEmpty else { return false }
         planInFlight = nil
         report(.planSettled, nil, &turn)
         return false
+    }
+
+    /// Whether the service, or something it waits for, is on its way. What waits for a service that
+    /// is held, or that failed, is not: a plan does not wait for the user.
+    private func movesByItself(_ slot: Int) -> Bool {
+        let concerned = closure(of: [slot]) { next in
+            guard case .waiting(let blockers) = nodes[next].state else { return [] }
+            return blockers.needs.map { nodes[next].needs[$0] }
+        }
+        return concerned.contains { next in
+            switch nodes[next].state {
+            case .starting, .up, .stopping, .backingOff: true
+            case .waiting, .abandoned, .ended: false
+            }
+        }
     }
 }

@@ -195,7 +195,11 @@ extension LifecycleMachine {
         case .end(.held(let requester)):
             setState(slot, .ended(.held(requester)), &turn)
             report(.noted, slot, &turn)
-        case .end: break
+        case .end:
+            // Nobody wants it any more: it is not expected back either.
+            guard case .held = reason, !nodes[slot].isWanted else { return }
+            setState(slot, .ended(.stopped), &turn)
+            report(.noted, slot, &turn)
         case .again: if reason != .completed { enterWaiting(slot, &turn) }
         case .forget: forget(slot, &turn)
         }

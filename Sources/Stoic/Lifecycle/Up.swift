@@ -34,10 +34,11 @@ extension LifecycleMachine {
             report(.stopAnswered, slot, &turn)
             becomeUnready(slot, life, "it says that it is stopping", &turn)
         case (.channelOpened, _): noteChannel(slot, &turn)
-        case (.watchdogPing, _):
+        case (.watchdogPing, .ready), (.watchdogPing, .notReady):
             report(.noted, slot, &turn)
             if let interval = nodes[slot].watchdog { arm(.watchdog(life), after: interval, &turn) }
-        case (.watchdogInterval(let interval), _):
+        case (.watchdogInterval(let interval), .ready),
+            (.watchdogInterval(let interval), .notReady):
             nodes[slot].facts.watchdog = .some(interval)
             report(.watchdogSet(interval), slot, &turn)
             if let interval {
@@ -53,14 +54,16 @@ extension LifecycleMachine {
     }
 
     mutating func whileUp(
-        _ slot: Int, _ life: Incarnation, _ timer: TimerID, _ turn: inout Turn
+        _ slot: Int, _ life: Incarnation, _ health: Health, _ timer: TimerID, _ turn: inout Turn
     ) {
-        switch timer {
-        case .watchdog: watchdogMissed(slot, life, &turn)
-        case .healthy:
+        switch (timer, health) {
+        case (.watchdog, .ready), (.watchdog, .notReady): watchdogMissed(slot, life, &turn)
+        case (.healthy, .ready):
             nodes[slot].ledger.forgive()
             report(.healthy, slot, &turn)
-        case .start, .rung, .kill, .abandon, .backoff, .exitBudget: report(.stale, slot, &turn)
+        case (.healthy, .notReady), (_, .completed), (.start, _), (.rung, _), (.kill, _),
+            (.abandon, _), (.backoff, _), (.exitBudget, _):
+            report(.stale, slot, &turn)
         }
     }
 

@@ -11,7 +11,7 @@ extension LifecycleMachine {
         let blockers = unmetNeeds(of: slot)
         setState(slot, .waiting(blockers), &turn)
         if blockers.isEmpty {
-            launch(slot, &turn)
+            turn.launchLater(slot)
         } else {
             report(.waiting(needs: blockers.needs.count), slot, &turn)
         }
@@ -25,11 +25,24 @@ extension LifecycleMachine {
         case .met: blockers.remove(event.need)
         case .lost: blockers.insert(event.need)
         }
-        // This event may be one of several of this turn: what stands in the way is looked up anew
-        // before a launch.
-        if blockers.isEmpty { blockers = unmetNeeds(of: slot) }
         setState(slot, .waiting(blockers), &turn)
-        if blockers.isEmpty { launch(slot, &turn) }
+        if blockers.isEmpty { turn.launchLater(slot) }
+    }
+
+    /// Launches come last in a turn: what one event leads to may put something new in the way of a
+    /// service that had nothing left in its way, and what was looked at before is looked up anew.
+    mutating func launchDue(_ turn: inout Turn) {
+        for (slot, cause) in turn.takeLaunches() {
+            guard case .waiting(let known) = nodes[slot].state, known.isEmpty else { continue }
+            turn.cause = cause
+            let blockers = unmetNeeds(of: slot)
+            if blockers.isEmpty {
+                launch(slot, &turn)
+            } else {
+                setState(slot, .waiting(blockers), &turn)
+                report(.waiting(needs: blockers.needs.count), slot, &turn)
+            }
+        }
     }
 
     private mutating func launch(_ slot: Int, _ turn: inout Turn) {
