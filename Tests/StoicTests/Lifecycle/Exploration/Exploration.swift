@@ -98,6 +98,7 @@ struct Exploration {
             let left = place.allowance.after(choice.cost)
             guard seen.insert(ControlState(next, left)).inserted else { continue }
             origins.append((place.number, number))
+            next.output = LifecycleOutput()
             stack.append(Place(host: next, allowance: left, number: origins.count - 1))
         }
     }

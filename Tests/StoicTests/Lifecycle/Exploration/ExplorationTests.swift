@@ -48,38 +48,81 @@ struct ExplorationTests {
 
     @Test(
         "LIF-3: every interleaving keeps the invariants",
-        arguments: shortBounds + (isLong ? longBounds : []))
-    func everyInterleaving(bound: Bound) {
+        arguments: shortBounds + (isLong ? longBounds : []), [false, true])
+    func everyInterleaving(bound: Bound, parallel: Bool) async {
         var total = Exploration.Count()
         for edges in SmallGraph.all(bound.services) {
-            explore(edges, bound, &total)
+            await explore(edges, bound, parallel, &total)
         }
-        print("\(bound): \(total)")
+        print("\(bound), \(parallel ? "parallel" : "reverse"): \(total)")
         #expect(total.states > 0)
     }
 
     @Test("LIF-3: every policy keeps the invariants", arguments: Variation.all)
-    func everyPolicy(variation: Variation) {
+    func everyPolicy(variation: Variation) async {
         var total = Exploration.Count()
+        // An open channel doubles the states of its service.
+        let commands = variation.opensChannel ? 0 : 1
         let short = [
             Bound(services: 1, faults: 2, commands: 1, verbs: .all, triesStaleEvents: true),
-            Bound(services: 2, faults: 1, commands: 0, verbs: .endOnly),
+            Bound(services: 2, faults: 1, commands: commands, verbs: .all),
         ]
         let long = [
             Bound(services: 1, faults: 2, commands: 2, verbs: .all, triesStaleEvents: true),
             Bound(services: 2, faults: 1, commands: 1, verbs: .all),
             Bound(services: 3, faults: 1, commands: 0, verbs: .endOnly),
         ]
-        let bounds = Self.isLong ? long : short
-        for bound in bounds {
-            for edges in SmallGraph.all(bound.services) {
-                for service in 0..<bound.services {
-                    explore(edges, bound, &total, variation, on: service)
+        for bound in Self.isLong ? long : short { await explore(variation, bound, &total) }
+        print("\(variation): \(total)")
+        #expect(total.states > 0)
+    }
+
+    @Test("LIF-3: every policy about needs, among three services", arguments: Variation.ofNeeds)
+    func everyPolicyOfNeeds(variation: Variation) async {
+        var total = Exploration.Count()
+        let bound = Bound(services: 3, faults: 1, commands: 0, verbs: .endOnly)
+        await explore(variation, bound, &total)
+        print("\(variation), three services: \(total)")
+        #expect(total.states > 0)
+    }
+
+    static let shortPlanBounds = [
+        Bound(services: 1, faults: 1, commands: 2, verbs: .all),
+        Bound(services: 2, faults: 1, commands: 1, verbs: .all),
+    ]
+    static let longPlanBounds = [
+        Bound(services: 1, faults: 2, commands: 2, verbs: .plansOnly),
+        Bound(services: 1, faults: 1, commands: 3, verbs: .all),
+        Bound(services: 2, faults: 1, commands: 2, verbs: .plansOnly),
+        Bound(services: 3, faults: 1, commands: 1, verbs: .plansOnly),
+    ]
+
+    @Test(
+        "LIF-3: every plan keeps the invariants",
+        arguments: shortPlanBounds + (isLong ? longPlanBounds : []))
+    func everyPlan(bound: Bound) async {
+        var total = Exploration.Count()
+        for edges in SmallGraph.all(bound.services) {
+            let specs = Exploration.specs(edges: edges, services: bound.services)
+            let plans = SmallPlan.all(specs)
+            for parallel in [false, true] {
+                await explore(edges, bound, parallel, &total, (nil, 0, plans))
+            }
+        }
+        print("plans, \(bound): \(total)")
+        #expect(total.states > 0)
+    }
+
+    private func explore(
+        _ variation: Variation, _ bound: Bound, _ total: inout Exploration.Count
+    ) async {
+        for edges in SmallGraph.all(bound.services) {
+            for service in 0..<bound.services {
+                for parallel in [false, true] {
+                    await explore(edges, bound, parallel, &total, (variation, service, []))
                 }
             }
         }
-        print("\(variation): \(total)")
-        #expect(total.states > 0)
     }
 
     @Test("what is explored is every shape of graph", arguments: [(1, 1), (2, 2), (3, 6), (4, 31)])
@@ -88,20 +131,25 @@ struct ExplorationTests {
     }
 
     private func explore(
-        _ edges: [(Int, Int)], _ bound: Bound, _ total: inout Exploration.Count,
-        _ variation: Variation? = nil, on service: Int = 0
-    ) {
-        for parallel in [false, true] {
-            var exploration = Exploration(
-                edges: edges, services: bound.services, parallel: parallel
-            ) { variation?.vary(&$0[service]) }
-            if variation?.opensChannel == true { exploration.start.opensChannel = service }
-            exploration.triesStaleEvents = bound.triesStaleEvents
-            exploration.run(bound.allowance)
-            total += exploration.count
-            guard let failure = exploration.failure else { continue }
-            Issue.record("\(edges) parallel: \(parallel), varied: \(service)\n\(failure)")
-            return
+        _ edges: [(Int, Int)], _ bound: Bound, _ parallel: Bool,
+        _ total: inout Exploration.Count,
+        _ change: (variation: Variation?, service: Int, plans: [Plan]) = (nil, 0, [])
+    ) async {
+        // Other tests share our threads, and their time is limited.
+        await Task.yield()
+        var allowance = bound.allowance
+        allowance.plans = change.plans
+        var exploration = Exploration(
+            edges: edges, services: bound.services, parallel: parallel
+        ) { change.variation?.vary(&$0[change.service]) }
+        if change.variation?.opensChannel == true {
+            exploration.start.opensChannel = change.service
         }
+        exploration.triesStaleEvents = bound.triesStaleEvents
+        exploration.run(allowance)
+        total += exploration.count
+        guard let failure = exploration.failure else { return }
+        let varied = change.variation.map { "\($0) on \(change.service)" } ?? "nothing"
+        Issue.record("\(edges) parallel: \(parallel), varied: \(varied)\n\(failure)")
     }
 }

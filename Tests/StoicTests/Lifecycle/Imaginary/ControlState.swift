@@ -9,11 +9,11 @@ struct ControlState: Hashable {
     init(_ host: ImaginaryHost, _ allowance: Allowance) {
         var hasher = Hasher()
         let machine = host.machine
-        for (slot, node) in machine.nodes.enumerated() {
-            Self.hash(node.state, &hasher)
-            hasher.combine(node.owners)
-            hasher.combine(node.facts)
-            node.ledger.hashControl(node.spec, &hasher)
+        for slot in machine.nodes.indices {
+            Self.hash(machine.nodes[slot].state, &hasher)
+            hasher.combine(machine.nodes[slot].owners)
+            hasher.combine(machine.nodes[slot].facts)
+            machine.nodes[slot].ledger.hashControl(machine.nodes[slot].spec, &hasher)
             let seat = host.seats[slot]
             hasher.combine(seat.main)
             hasher.combine(seat.facts)
@@ -37,7 +37,10 @@ struct ControlState: Hashable {
         guard machine.nodes[slot].isRanked else { return -1 }
         let stamp = machine.nodes[slot].readyStamp
         var rank = 0
-        for node in machine.nodes where node.isRanked && node.readyStamp < stamp { rank += 1 }
+        for other in machine.nodes.indices
+        where machine.nodes[other].isRanked && machine.nodes[other].readyStamp < stamp {
+            rank += 1
+        }
         return rank
     }
 

@@ -52,25 +52,28 @@ extension ImaginaryHost {
     /// project can be asked for at any time and costs nothing.
     func choices(_ allowance: Allowance) -> [Choice] {
         var choices: [Choice] = []
-        for slot in seats.indices {
-            addTimers(slot, allowance, &choices)
-            guard let life = seats[slot].life else { continue }
-            switch seats[slot].main {
-            case .absent: break
-            case .pending:
-                choices.append(Choice(.process(life, .launched)))
-                if allowance.faults > 0 {
-                    choices.append(Choice(.process(life, .launchFailed(Self.noFile)), .fault))
-                }
-            case .running: addRunning(slot, life, allowance, &choices)
-            case .exited: choices.append(Choice(.process(life, .treeEmpty)))
-            }
-        }
+        for slot in seats.indices { addEvents(slot, allowance, &choices) }
         if hasBudgetTimer, allowance.faults > 0 {
             choices.append(Choice(.timer(.fired(.exitBudget)), .fault))
         }
         if !isOver { addCommands(allowance, &choices) }
         return choices
+    }
+
+    /// Every event that could come next about one service.
+    func addEvents(_ slot: Int, _ allowance: Allowance, _ choices: inout [Choice]) {
+        addTimers(slot, allowance, &choices)
+        guard let life = seats[slot].life else { return }
+        switch seats[slot].main {
+        case .absent: break
+        case .pending:
+            choices.append(Choice(.process(life, .launched)))
+            if allowance.faults > 0 {
+                choices.append(Choice(.process(life, .launchFailed(Self.noFile)), .fault))
+            }
+        case .running: addRunning(slot, life, allowance, &choices)
+        case .exited: choices.append(Choice(.process(life, .treeEmpty)))
+        }
     }
 
     private func addTimers(_ slot: Int, _ allowance: Allowance, _ choices: inout [Choice]) {
@@ -97,7 +100,7 @@ extension ImaginaryHost {
         let seat = seats[slot]
         let spec = machine.nodes[slot].spec
         let isOneshot = spec.readiness == .completion
-        let isTold = !seat.facts.isDisjoint(with: [.told, .killed])
+        let isTold = !seat.facts.isDisjoint(with: .toldOrKilled)
         if spec.readiness == .reported, !seat.facts.contains(.ready), !isTold {
             choices.append(Choice(.message(life, .ready)))
         }
@@ -107,7 +110,7 @@ extension ImaginaryHost {
         if seat.facts.contains(.messaged), !seat.facts.contains(.answered) {
             choices.append(Choice(.message(life, .stopping)))
         }
-        let mayEnd = !seat.facts.isDisjoint(with: [.signalled, .killed, .answered])
+        let mayEnd = !seat.facts.isDisjoint(with: .reasonsToEnd)
         if isOneshot || mayEnd { choices.append(Choice(.process(life, .mainExited(.code(0))))) }
         guard allowance.faults > 0, !isTold else { return }
         choices.append(Choice(.process(life, .mainExited(.code(1))), .fault))

@@ -25,8 +25,8 @@ struct ImaginaryHost: Sendable {
         /// The one before, which nothing must move any more.
         var gone: Incarnation?
         var main = Main.absent
-        var facts: Facts = []
-        var timers: TimerSet = []
+        var facts = Facts()
+        var timers = TimerSet()
         /// When it became ready, as a place in the order of all such moments; 0: it is not.
         var readyAt = 0
         /// What the brain said when it asked for the stop.
@@ -56,6 +56,10 @@ struct ImaginaryHost: Sendable {
         static let answered = Facts(rawValue: 32)
         static let cleaned = Facts(rawValue: 64)
         static let signalled = Facts(rawValue: 128)
+
+        // Sets that the walk asks for a million times: a literal would be built anew each time.
+        static let toldOrKilled = Facts(rawValue: 8 | 4)
+        static let reasonsToEnd = Facts(rawValue: 128 | 4 | 32)
     }
 
     init(_ machine: LifecycleMachine) {
@@ -268,6 +272,8 @@ struct TimerSet: OptionSet, Hashable, Sendable {
     static let watchdog = TimerSet(rawValue: 16)
     static let healthy = TimerSet(rawValue: 32)
     static let backoff = TimerSet(rawValue: 64)
+
+    static let whileUp = TimerSet(rawValue: 16 | 32)
 }
 
 extension TimerSet {
@@ -280,7 +286,7 @@ extension TimerSet {
         case .watchdog: self = .watchdog
         case .healthy: self = .healthy
         case .backoff: self = .backoff
-        case .exitBudget: self = []
+        case .exitBudget: self = TimerSet()
         }
     }
 }
