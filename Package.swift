@@ -41,6 +41,7 @@ let package = Package(
     products: [
         .executable(name: "orchestrator", targets: ["orchestrator"]),
         .library(name: "Stoic", targets: ["Stoic"]),
+        .library(name: "StoicTesting", targets: ["StoicTesting"]),
         .library(name: "ServiceKit", targets: ["ServiceKit"]),
     ],
     targets: [
@@ -55,6 +56,9 @@ let package = Package(
 
         // Layer 1: the library and the brain.
         swift("Stoic", also: fast),
+
+        // Layer 2: what tests of programs that use the library import.
+        swift("StoicTesting", ["Stoic"]),
 
         // Layer 2: the loop, and what a Swift child links.
         swift("EventLoop", ["CUV", "CProcess"]),
@@ -82,7 +86,7 @@ let package = Package(
         .executableTarget(
             name: "puppet", path: "Tests/Fixtures/puppet", cSettings: strictC,
             linkerSettings: [.linkedLibrary("m")]),
-        tests("StoicTests", ["Stoic"], also: fast),
+        tests("StoicTests", ["Stoic", "StoicTesting"], also: fast),
         tests("EventLoopTests", ["EventLoop", "CProcess"]),
         .executableTarget(name: "runaway", path: "Tests/Fixtures/runaway", cSettings: strictC),
         .executableTarget(

@@ -10,11 +10,12 @@ extension Rule {
         }
     }
 
-    /// Whether `line` has `spelling` at the start of a word.
+    /// Whether `line` has `spelling` at the start of a word, other than to declare it.
     private static func contains(_ line: Substring, _ spelling: String) -> Bool {
         line.ranges(of: spelling).contains { range in
             guard range.lowerBound > line.startIndex, spelling.first?.isLetter == true
             else { return true }
+            guard !line[..<range.lowerBound].hasSuffix("func ") else { return false }
             let before = line[line.index(before: range.lowerBound)]
             return !(before.isLetter || before.isNumber || before == "_" || before == ".")
         }

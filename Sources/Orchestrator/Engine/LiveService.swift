@@ -201,7 +201,7 @@ final class LiveService {
 
     func noteReady() { readyAt = readyAt ?? engine.loop.now.awake }
 
-    func sendStop(_ exit: Exit, deadline: Duration) {
+    func sendStop(_ exit: LifecycleEffect.Exit, deadline: Duration) {
         noteAct("stop message")
         channel?.sendStop(reason: exit.reason, deadline: deadline)
     }
@@ -220,7 +220,7 @@ final class LiveService {
 
     private func noteAct(_ what: String) { lastAct = (what, engine.loop.now.awake) }
 
-    func runStopCommand(_ index: Int, _ exit: Exit, deadline: Duration) {
+    func runStopCommand(_ index: Int, _ exit: LifecycleEffect.Exit, deadline: Duration) {
         guard definition.stopCommands.indices.contains(index) else { return }
         noteAct("stop command")
         cancelStopCommand?()
@@ -247,7 +247,7 @@ final class LiveService {
     }
 }
 
-extension Exit {
+extension LifecycleEffect.Exit {
     /// Why things end, in words.
     var reason: String {
         switch self {

@@ -140,7 +140,7 @@ extension LifecycleMachine {
     static let leastKillWait = Duration.milliseconds(100)
 
     /// Why things end, in words for the service itself.
-    func exit(for cause: ServiceStopCause) -> Exit {
+    func exit(for cause: ServiceStopCause) -> LifecycleEffect.Exit {
         switch cause {
         case .project, .forced: projectExit
         case .requested(let requester): .cancelled("stopped by \(requester)")
@@ -155,7 +155,7 @@ extension LifecycleMachine {
         }
     }
 
-    private var projectExit: Exit {
+    private var projectExit: LifecycleEffect.Exit {
         guard case .stopping(let cause) = phase else { return .success }
         switch cause {
         case .requested(let requester): return .cancelled("stopped by \(requester)")

@@ -52,6 +52,16 @@ public struct LifecycleEffect: Hashable, Sendable {
         /// Nothing of ours runs any more and nothing will: the engine may end.
         case endProject(ProjectOutcome)
     }
+
+    /// Why things end, in words, handed to every stop.
+    public enum Exit: Hashable, Sendable {
+        /// The project ends as it should.
+        case success
+        /// Something failed, in words.
+        case failure(String)
+        /// Somebody asked for the end, in words.
+        case cancelled(String)
+    }
 }
 
 /// What one event led to.
@@ -63,16 +73,6 @@ public struct LifecycleOutput: Sendable {
 
     /// Nothing yet.
     public init() {}
-}
-
-/// Why things end, handed to every stop.
-public enum Exit: Hashable, Sendable {
-    /// The project ends as it should.
-    case success
-    /// Something failed, in words.
-    case failure(String)
-    /// Somebody asked for the end, in words.
-    case cancelled(String)
 }
 
 /// How the project ended.

@@ -1,0 +1,61 @@
+/// All that a task carries along, in one task-local value: its surroundings, and what owns it.
+struct Context: Sendable {
+    /// What users see and change.
+    var ambient: Ambient
+    /// Where the innermost owner records why it cancels its work.
+    var cause: CauseBox?
+    /// The scopes, supervisors and services around the work, for events.
+    var path: ScopePath?
+    /// Who counts the work that was left behind here.
+    var abandoned: AbandonedWork?
+
+    /// The context of the current task.
+    static var current: Context { stored?.context ?? standard }
+
+    private static let standard = Context(ambient: .standard)
+
+    /// The task-local itself holds a reference, so that reading it copies no more than that.
+    @TaskLocal fileprivate static var stored: Box?
+
+    fileprivate final class Box: Sendable {
+        let context: Context
+        init(_ context: Context) { self.context = context }
+    }
+}
+
+/// Where an event came from: the labels of its owners, the innermost last.
+final class ScopePath: Sendable {
+    let label: String
+    let outer: ScopePath?
+
+    init(_ label: String, inside outer: ScopePath?) {
+        self.label = label
+        self.outer = outer
+    }
+
+    /// The labels, the outermost first.
+    var labels: [String] {
+        var labels: [String] = []
+        var next: ScopePath? = self
+        while let path = next {
+            labels.append(path.label)
+            next = path.outer
+        }
+        return labels.reversed()
+    }
+}
+
+/// Runs `operation` with another context, on the caller's actor.
+nonisolated(nonsending) func withContext<R, E: Error>(
+    _ context: Context, _ operation: nonisolated(nonsending) () async throws(E) -> R
+) async throws(E) -> R {
+    // `withValue` only rethrows, which loses the error's type; a result keeps it.
+    let result: Result<R, E> = await Context.$stored.withValue(Context.Box(context)) {
+        do throws(E) {
+            return .success(try await operation())
+        } catch {
+            return .failure(error)
+        }
+    }
+    return try result.get()
+}

@@ -1,0 +1,92 @@
+import Synchronization
+
+/// How a body that runs in a task of its own hears that its caller is cancelled.
+struct CallerCancellation: Sendable {
+    /// Whether the body begins cancelled.
+    let alreadyCancelled: Bool
+    /// Called when the caller is cancelled while the body runs; on any thread, perhaps twice.
+    let react: @Sendable (ChildHandle) -> Void
+
+    /// The body never hears of it.
+    static let ignored = CallerCancellation(alreadyCancelled: false) { _ in }
+}
+
+/// Runs `body` in a task of its own, on the caller's actor, and waits for its end.
+///
+/// This is the one place where an operation that may not be `Sendable` meets a second task. The
+/// body starts at once, on the caller's executor, before this function suspends; a body that never
+/// suspends costs no scheduling at all.
+///
+/// - Parameters:
+///   - body: The operation. It may use anything the caller may.
+///   - cancellation: What the body hears of its caller's cancellation.
+///   - suspended: Called once, synchronously, if the body did not end before its first suspension.
+///     It gets what cancels the body's task.
+/// - Returns: What the body returned, after it has ended; nothing of it is left running.
+func runChild<R, E: Error>(
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: () async throws(E) -> R,
+    cancellation: CallerCancellation,
+    suspended: (ChildHandle) -> Void
+) async throws(E) -> R {
+    let outcome: Result<R, E> = await withoutActuallyEscaping(body) { body in
+        // SAFETY: the task below runs on this function's actor, and this function does nothing
+        // with the body until that task has ended: the two never use it at once.
+        nonisolated(unsafe) let body = body
+        // SAFETY: written once by the task before it ends, read once after the task has ended.
+        nonisolated(unsafe) var result: Result<R, E>?
+        let ended = Flag()
+        let task = Task.immediate(executorPreference: currentTaskExecutor()) {
+            _ = isolation
+            if cancellation.alreadyCancelled { cancelCurrentTask() }
+            do throws(E) {
+                unsafe result = .success(try await body())
+            } catch {
+                unsafe result = .failure(error)
+            }
+            ended.raise()
+        }
+        if !ended.isRaised {
+            let handle = ChildHandle(task)
+            suspended(handle)
+            await withTaskCancellationHandler {
+                await task.value
+            } onCancel: {
+                cancellation.react(handle)
+            }
+        }
+        guard let result = unsafe result else {
+            preconditionFailure("a body that has ended has a result")
+        }
+        return result
+    }
+    return try outcome.get()
+}
+
+/// What cancels the task of a body that `runChild` runs.
+struct ChildHandle: Sendable {
+    private let task: Task<Void, Never>
+    init(_ task: Task<Void, Never>) { self.task = task }
+    func cancel() { task.cancel() }
+}
+
+/// Raised once, by one task, and seen by another.
+private final class Flag: Sendable {
+    private let raised = Atomic<Bool>(false)
+    var isRaised: Bool { raised.load(ordering: .acquiring) }
+    func raise() { raised.store(true, ordering: .releasing) }
+}
+
+/// The executor the current task prefers, so that a task started here stays on it: the tests'
+/// simulated executor loses no job of ours.
+func currentTaskExecutor() -> (any TaskExecutor)? {
+    unsafe withUnsafeCurrentTask { task in
+        guard let executor = unsafe task?.unownedTaskExecutor else { return nil }
+        return unsafe executor.asTaskExecutor()
+    }
+}
+
+/// Cancels the task that calls this.
+func cancelCurrentTask() {
+    unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
+}
