@@ -53,7 +53,7 @@ public func simulate<R: Sendable>(
                 $0.budgets = RetryBudgets()
                 $0.instrumentation = world.events
             } operation: {
-                try await body(world)
+                try await withOwnAbandonedWork { try await body(world) }
             }
             outcome = .success(value)
         } catch {

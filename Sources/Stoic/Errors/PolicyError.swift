@@ -11,6 +11,20 @@ public enum PolicyError<Failure: Error>: Error {
 
 extension PolicyError: Equatable where Failure: Equatable {}
 
+/// A `PolicyError` of any failure type.
+private protocol AnyPolicyError: Error {}
+
+extension PolicyError: AnyPolicyError {
+    /// What a policy throws for an operation that failed with `error`.
+    ///
+    /// An error that is a `PolicyError` itself, and cancellation, pass as they are; anything else
+    /// is `.failed`.
+    static func passing(_ error: Failure) -> any Error {
+        if error is any AnyPolicyError || error is CancellationError { return error }
+        return PolicyError.failed(error)
+    }
+}
+
 /// Why a policy did not run an operation, or left it.
 ///
 /// New reasons may be added; a `switch` over it needs a default.

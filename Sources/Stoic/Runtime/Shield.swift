@@ -3,8 +3,25 @@
 /// Inside, nothing is cancelled unless it is cancelled by itself: sleeps, groups and deadlines
 /// work. It has no bound of its own: put a deadline inside.
 ///
+/// What ends the caller does not end the shield: `Deadline.current` and `Cancellation.cause` know
+/// only of deadlines and owners inside.
+///
 /// The one function to replace when the standard library's own shield (SE-0504) is there.
 nonisolated(nonsending) func shielded<R, E: Error>(
+    _ body: nonisolated(nonsending) () async throws(E) -> R
+) async throws(E) -> R {
+    var context = Context.current
+    guard context.ambient.deadline != nil || context.cause != nil else {
+        return try await runShielded { () async throws(E) -> R in try await body() }
+    }
+    context.ambient.deadline = nil
+    context.cause = nil
+    return try await withContext(context) { () async throws(E) -> R in
+        try await runShielded { () async throws(E) -> R in try await body() }
+    }
+}
+
+private nonisolated(nonsending) func runShielded<R, E: Error>(
     _ body: nonisolated(nonsending) () async throws(E) -> R
 ) async throws(E) -> R {
     try await runChild(

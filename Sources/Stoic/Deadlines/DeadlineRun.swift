@@ -1,0 +1,97 @@
+/// How work under a deadline ended.
+struct DeadlineOutcome<Success, Failure: Error> {
+    /// The work's own value or error, also after the deadline.
+    let result: Result<Success, Failure>
+    /// Whether this deadline, and nobody before it, cancelled the work.
+    let isCut: Bool
+}
+
+extension Deadline {
+    /// Work that ends later than this after it was told to is reported.
+    static let overrunTolerance = Duration.milliseconds(100)
+
+    /// Runs `operation` in a child task on the caller's actor, cancels it when this deadline
+    /// passes, and waits for its end.
+    ///
+    /// Work that never suspends costs one child task and no timer: the timer begins when the work
+    /// first suspends, off the caller's actor, so that it fires although that actor is blocked.
+    nonisolated(nonsending) func run<R, E: Error>(
+        _ operation: nonisolated(nonsending) () async throws(E) -> R
+    ) async -> DeadlineOutcome<R, E> {
+        var context = Context.current
+        let cause = CauseBox(inside: context.cause)
+        context.cause = cause
+        context.ambient.deadline = earlier(than: context.ambient.deadline)
+        let begin = clock.now
+        var isCut = false
+        if Task.isCancelled {
+            cause.recordCaller()
+        } else if instant <= begin {
+            isCut = cause.record(.deadlineExpired)
+            reportExpired()
+        }
+        let mayBegin = cause.own == nil
+        var timer: Task<Bool, Never>?
+        let result: Result<R, E>
+        do throws(E) {
+            let value = try await withContext(context) { () async throws(E) -> R in
+                try await runChild(
+                    { () async throws(E) -> R in try await operation() },
+                    cancellation: CallerCancellation(alreadyCancelled: !mayBegin) { child in
+                        cause.recordCaller()
+                        child.cancel()
+                    },
+                    suspended: { child in
+                        guard mayBegin else { return }
+                        timer = startTimer(child, cause)
+                    })
+            }
+            result = .success(value)
+        } catch {
+            result = .failure(error)
+        }
+        if let timer {
+            timer.cancel()
+            isCut = await timer.value
+        }
+        if isCut || cause.own == nil {
+            reportLateness(of: result, since: max(begin, instant), isCut: isCut)
+        }
+        return DeadlineOutcome(result: result, isCut: isCut)
+    }
+
+    /// Says whether it cancelled the work.
+    private func startTimer(_ child: ChildHandle, _ cause: CauseBox) -> Task<Bool, Never> {
+        spawn {
+            guard await sleep(), cause.record(.deadlineExpired) else { return false }
+            child.cancel()
+            reportExpired()
+            return true
+        }
+    }
+
+    /// Tells that work was cancelled by this deadline.
+    func reportExpired() { emit(.deadlineExpired, .notice, [.init("limit", limit)]) }
+
+    /// Tells of work that ended after it should have.
+    /// - Parameter end: The moment it should have ended.
+    func reportLateness<R, E: Error>(
+        of result: Result<R, E>, since end: AnyClock.Instant, isCut: Bool
+    ) {
+        let late = end.duration(to: clock.now)
+        if late > Self.overrunTolerance {
+            emit(.deadlineOverrun, .warning, [.init("by", late), .init("limit", limit)])
+        }
+        guard isCut || late > .zero, case .success = result else { return }
+        emit(.deadlineMetLate, .info, [.init("by", late), .init("limit", limit)])
+    }
+}
+
+extension EventName {
+    /// A deadline passed and its work was cancelled. Field: `limit`.
+    public static let deadlineExpired = EventName("deadline.expired")
+    /// Work returned a value after its deadline. Fields: `by`, `limit`.
+    public static let deadlineMetLate = EventName("deadline.metLate")
+    /// Work ended later than 100 ms after it should have. Fields: `by`, `limit`.
+    public static let deadlineOverrun = EventName("deadline.overrun")
+}
