@@ -87,8 +87,9 @@ public enum ExitCode: Hashable, Sendable {
 
     private static func essential(_ status: ExitStatus) -> ExitCode {
         switch status {
-        case .code(let code): ExitCode(number: code)
-        case .signal(let number, coreDumped: _): ExitCode(number: 128 + number)
+        // Its own code stays its own, although the number may mean something else of ours.
+        case .code(let code): code == 0 ? .done : .essential(code)
+        case .signal(let number, coreDumped: _): .essential(128 + number)
         case .unknown: .serviceFailed
         }
     }

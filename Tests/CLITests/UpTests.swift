@@ -61,4 +61,11 @@ struct UpTests {
         "CLI-18: the first that holds: survivors, the essential one's own, failed, Ctrl-C, done",
         arguments: rows)
     func exitCode(_ row: Row) { #expect(ExitCode(of: row.outcome).number == row.code) }
+
+    @Test("the essential one's own code is never taken for ours", arguments: [1, 3, 64, 130])
+    func ownCode(_ code: Int32) {
+        let outcome = Self.outcome(
+            .essentialEnded(ServiceID(slot: 0)), failed: 1, essential: .code(code))
+        #expect(ExitCode(of: outcome) == .essential(code))
+    }
 }

@@ -71,7 +71,9 @@ extension CommandTable {
                     + "variable it says so and exits with 69."
             ],
             arguments: [
-                ArgumentDefinition("assignment", .assignment, .any, "More fields, KEY=VALUE.")
+                ArgumentDefinition(
+                    "assignment", .assignment, .any,
+                    "More fields, KEY=VALUE; VALUE_name=text is a value that it provides.")
             ],
             options: [
                 OptionDefinition(.ready, "The service is ready (READY=1)."),
@@ -87,7 +89,8 @@ extension CommandTable {
                     .pid, value: .optional("pid", .pid),
                     "Its main process (MAINPID). Default: the caller of this program."),
             ]
-        ).exits(.nothingRuns, .notPermitted).example(
-            "orchestrator notify --ready --status 'listening on 8080'"),
+        ).exits(.nothingRuns, .timedOut, .notPermitted).example(
+            "orchestrator notify --ready --status 'listening on 8080'",
+            "orchestrator notify --ready VALUE_url=http://localhost:8080"),
     ]
 }

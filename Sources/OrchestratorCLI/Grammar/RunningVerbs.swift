@@ -86,6 +86,7 @@ extension CommandTable {
         ).exits(.serviceFailed, .survivors, .nothingRuns, .notPermitted, .config),
         CommandDefinition(
             .signal, "Send a signal to a service.",
+            discussion: ["1 when the service does not run."],
             arguments: [
                 ArgumentDefinition("name", .service, .one, "The service."),
                 ArgumentDefinition("signal", .signal, .one, "A name (HUP, SIGHUP) or a number."),
@@ -96,7 +97,7 @@ extension CommandTable {
                     "Whom it reaches: the main process, its process group or every process of "
                         + "the service. Default main.")
             ]
-        ).exits(.nothingRuns, .notPermitted, .config).example(
+        ).exits(.serviceFailed, .nothingRuns, .notPermitted, .config).example(
             "orchestrator signal db HUP", "orchestrator signal workers USR1 --to tree"),
         CommandDefinition(
             .reload, "Read the config again and carry out what changed.",

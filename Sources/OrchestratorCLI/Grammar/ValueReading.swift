@@ -33,7 +33,7 @@ func expectation(_ kind: ValueKind) -> String {
             ? "one of the verbs"
             : words.dropLast().joined(separator: ", ")
                 + (words.count > 1 ? " or " : "") + (words.last ?? "")
-    case .assignment: "KEY=VALUE"
+    case .assignment: "KEY=VALUE, the key in capitals, or VALUE_name=text"
     }
 }
 
@@ -50,17 +50,21 @@ private func isNumber(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
 }
 
-/// A message field: an upper-case name, `=`, and one line of text.
+/// A message field: an upper-case name, `=`, and one line of text. A value is `VALUE_` and a name
+/// in any case, as a config's `provides` has it.
 private func isAssignment(_ text: String) -> Bool {
     guard let sign = text.utf8.firstIndex(of: UInt8(ascii: "=")), sign != text.startIndex else {
         return false
     }
+    let key = text.utf8[..<sign]
+    let takesLowerCase = key.starts(with: "VALUE_".utf8)
     return !text.utf8.contains(UInt8(ascii: "\n"))
-        && text.utf8[..<sign].allSatisfy {
+        && key.allSatisfy {
             switch $0 {
             case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
                 UInt8(ascii: "_"):
                 true
+            case UInt8(ascii: "a")...UInt8(ascii: "z"): takesLowerCase
             default: false
             }
         }
