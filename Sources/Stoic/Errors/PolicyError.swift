@@ -71,12 +71,3 @@ public enum Exit: Sendable {
     /// It was cancelled.
     case cancelled(CancellationCause)
 }
-
-extension Exit {
-    /// The exit of work that threw `error`.
-    init(throwing error: any Error) {
-        self =
-            error is CancellationError
-            ? .cancelled(Cancellation.cause ?? .requested) : .failure(error)
-    }
-}
