@@ -28,11 +28,11 @@ private enum Recording {
     @TaskLocal static var isUnderWay = false
 }
 
-/// Reports a decision to the current task's instrumentation.
+/// Reports a decision to the current task's instrumentation, or to that of `context`.
 func emit(
-    _ name: EventName, _ level: Event.Level, _ fields: @autoclosure () -> [Event.Field] = []
+    _ name: EventName, _ level: Event.Level, _ fields: @autoclosure () -> [Event.Field] = [],
+    in context: Context = .current
 ) {
-    let context = Context.current
     let instrumentation = context.ambient.instrumentation
     guard level >= instrumentation.minimumLevel, !Recording.isUnderWay else { return }
     let event = Event(

@@ -1,0 +1,81 @@
+/// What the machine decided, told in the words of a graph.
+extension GraphRun {
+    /// Reports an event to the run's instrumentation and to those who listen to its graph.
+    func tell(_ name: EventName, _ level: Event.Level, _ fields: [Event.Field] = []) {
+        emit(name, level, fields, in: context)
+        control.publish(
+            Event(
+                name, level, fields, scopePath: context.path?.labels ?? [],
+                at: context.ambient.clock.now))
+    }
+
+    func report(_ decision: LifecycleDecision) {
+        guard let id = decision.service else { return reportProject(decision.what) }
+        let service = Event.Field("service", provides[id.slot].key.name)
+        switch decision.what {
+        case .launching: tell(.serviceStarting, .info, [service])
+        case .ready: tell(.serviceStarted, .info, [service])
+        case .failed(.notReadyInTime(let limit)):
+            noteStartTimeout(id.slot)
+            tell(.serviceStartTimedOut, .error, [service, .init("after", limit)])
+        case .stopping: tell(.serviceStopping, .info, [service])
+        case .stopped: tell(.serviceStopped, .info, [service])
+        case .killed: tell(.serviceStopTimedOut, .warning, [service])
+        case .abandoned:
+            if let life = decision.incarnation { noteAbandoned(id.slot, life) }
+            tell(.serviceStopAbandoned, .error, [service])
+        case .defect(let words): tell(.graphDefect, .error, [service, .init("what", words)])
+        // Of a start or a stop the host tells more than the machine can; the rest is about
+        // processes, plans and restarts, which a graph does not have, or changes nothing.
+        case .accepted, .refused, .projectUp, .projectStopping, .forced, .projectEnded,
+            .budgetExceeded, .paused, .planStarted, .planSettled, .planRolledBack, .waiting,
+            .launched, .notReady, .completed, .timeoutExtended, .extensionRefused, .channelOpened,
+            .watchdogSet, .healthy, .failed, .exited, .restartScheduled, .gaveUp, .needLost,
+            .stopRequested, .stopMessageSent, .stopAnswered, .signalled, .stopCommandRun,
+            .mainExited, .abandonedTreeEmpty, .reloadSent, .forgotten, .stale, .noted:
+            break
+        }
+    }
+
+    private func reportProject(_ what: Verdict) {
+        switch what {
+        case .projectUp: noteUp()
+        case .projectStopping:
+            tell(.graphStopping, .info)
+            noteStopping()
+        case .budgetExceeded: tell(.graphExitBudgetExceeded, .error)
+        case .projectEnded: tell(.graphStopped, .info)
+        case .defect(let words): tell(.graphDefect, .error, [.init("what", words)])
+        // About commands, plans and single services.
+        case .accepted, .refused, .forced, .paused, .planStarted, .planSettled, .planRolledBack,
+            .waiting, .launching, .launched, .ready, .notReady, .completed, .timeoutExtended,
+            .extensionRefused, .channelOpened, .watchdogSet, .healthy, .failed, .exited,
+            .restartScheduled, .gaveUp, .needLost, .stopRequested, .stopping, .stopMessageSent,
+            .stopAnswered, .signalled, .stopCommandRun, .killed, .mainExited, .stopped, .abandoned,
+            .abandonedTreeEmpty, .reloadSent, .forgotten, .stale, .noted:
+            break
+        }
+    }
+}
+
+extension EventName {
+    public static let graphStarting = EventName("graph.starting")
+    public static let graphStarted = EventName("graph.started")
+    public static let graphStopping = EventName("graph.stopping")
+    public static let graphStopped = EventName("graph.stopped")
+    public static let graphExitBudgetExceeded = EventName("graph.exitBudgetExceeded")
+    public static let graphSameNameDifferentType = EventName("graph.sameNameDifferentType")
+    public static let graphDefect = EventName("graph.defect")
+    public static let serviceStarting = EventName("service.starting")
+    public static let serviceStarted = EventName("service.started")
+    public static let serviceStartFailed = EventName("service.startFailed")
+    public static let serviceStartCancelled = EventName("service.startCancelled")
+    public static let serviceStartTimedOut = EventName("service.startTimedOut")
+    public static let serviceLateStart = EventName("service.lateStart")
+    public static let serviceWorkFailed = EventName("service.workFailed")
+    public static let serviceStopping = EventName("service.stopping")
+    public static let serviceStopped = EventName("service.stopped")
+    public static let serviceStopFailed = EventName("service.stopFailed")
+    public static let serviceStopTimedOut = EventName("service.stopTimedOut")
+    public static let serviceStopAbandoned = EventName("service.stopAbandoned")
+}

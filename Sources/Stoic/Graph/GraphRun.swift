@@ -1,0 +1,245 @@
+import Synchronization
+
+/// One run of a graph: the host that performs on closures what the lifecycle machine decides.
+///
+/// Events go into an inbox; whoever finds nobody at work on it works through it, so that the
+/// machine sees one event at a time and its effects are performed in order. Nothing in here decides
+/// when something starts or stops.
+final class GraphRun: Sendable {
+    /// What the run holds beside the machine.
+    struct State {
+        var machine: LifecycleMachine
+        var inbox: [LifecycleEvent] = []
+        var isDraining = false
+        var lives: [Incarnation: GraphLife] = [:]
+        /// Why everything ends; the first reason stays.
+        var exit: Exit?
+        var failures: [(slot: Int, error: any Error)] = []
+        var stopped: [Int] = []
+        /// What the work of a service threw.
+        var workFailure: (any Error)?
+        var body: (cause: CauseBox, handle: ChildHandle?)?
+    }
+
+    let label: String
+    let provides: [Provide]
+    let control: GraphControl
+    let context: Context
+    let values = ServiceValues()
+    let state: Mutex<State>
+    /// Whether everything is up (`true`), or it ends before it was (`false`).
+    private let up = Completion<Bool>()
+    /// Nothing of the graph runs any more, except what was left behind.
+    let ended = Completion<Void>()
+    private let timers: Mutex<[ClockKind: GraphTimers]>
+    private let origins: (awake: AnyClock.Instant, boot: AnyClock.Instant)
+
+    init(
+        _ graph: ServiceGraph, exitBudget: Duration, stopTimeout: Duration, control: GraphControl
+    ) {
+        label = graph.label
+        provides = graph.provides
+        self.control = control
+        var context = Context.current
+        context.path = ScopePath(graph.label, inside: context.path)
+        context.abandoned = AbandonedWork(inside: context.abandoned)
+        self.context = context
+        let ambient = context.ambient
+        origins = (ambient.livenessClock.now, ambient.clock.now)
+        timers = Mutex([:])
+        let specs = zip(graph.specs, graph.provides).map { spec, provide in
+            var spec = spec
+            spec.stopTimeout = provide.stopTimeout ?? stopTimeout
+            return spec
+        }
+        let settings = LifecycleMachine.Settings(
+            exitBudget: exitBudget, stopsInParallel: graph.stopOrder == .parallel,
+            random: ambient.random.stream())
+        do {
+            state = Mutex(State(machine: try LifecycleMachine(specs, settings: settings)))
+        } catch {
+            preconditionFailure("a graph that was checked is refused: \(error)")
+        }
+    }
+
+    /// Starts everything, runs `body`, and stops everything.
+    nonisolated(nonsending) func perform<R>(
+        _ body: nonisolated(nonsending) (Services) async throws -> R
+    ) async throws -> R {
+        tell(.graphStarting, .info, [.init("services", provides.count)])
+        if !provides.isEmpty {
+            post(.command(Command(.up, by: label)))
+            guard let isUp = await up.wait() else {
+                await stop(.cancelled(context.cause?.recorded ?? .requested))
+                throw CancellationError()
+            }
+            guard isUp else {
+                await shielded { _ = await ended.wait() }
+                throw state.withLock { $0.workFailure } ?? startError()
+            }
+        }
+        tell(.graphStarted, .info)
+        let result = await runBody(body)
+        await stop(exit(after: result))
+        if let failure = state.withLock({ $0.workFailure }) { throw failure }
+        return try result.get()
+    }
+
+    /// Takes one event in. From any task, and from within the performance of an effect.
+    func post(_ event: LifecycleEvent) {
+        let mine = state.withLock { state in
+            state.inbox.append(event)
+            guard !state.isDraining else { return false }
+            state.isDraining = true
+            return true
+        }
+        guard mine else { return }
+        while let output = nextOutput() { perform(output) }
+    }
+
+    private func nextOutput() -> LifecycleOutput? {
+        let now = now
+        return state.withLock { state in
+            guard !state.inbox.isEmpty else {
+                state.isDraining = false
+                return nil
+            }
+            let event = state.inbox.removeFirst()
+            var output = LifecycleOutput()
+            state.machine.handle(event, at: now, into: &output)
+            return output
+        }
+    }
+
+    private var now: Instant {
+        let ambient = context.ambient
+        return Instant(
+            awake: origins.awake.duration(to: ambient.livenessClock.now),
+            boot: origins.boot.duration(to: ambient.clock.now))
+    }
+
+    /// The timers that wait on this clock.
+    func timers(on clock: ClockKind) -> GraphTimers {
+        timers.withLock { all in
+            if let timers = all[clock] { return timers }
+            let ambient = context.ambient
+            let own = clock == .awake ? ambient.livenessClock : ambient.clock
+            let timers = GraphTimers(own) { [weak self] timer in self?.post(.timer(.fired(timer))) }
+            all[clock] = timers
+            return timers
+        }
+    }
+
+    /// The project is up for the first time.
+    func noteUp() { up.fulfil(true) }
+
+    /// The project ends; if it was not up, the body never runs.
+    func noteStopping() {
+        up.fulfil(false)
+        cancelBody(.siblingFailed)
+    }
+
+    /// Nothing runs any more.
+    func noteEnded() {
+        for timers in timers.withLock({ Array($0.values) }) { timers.close() }
+        ended.fulfil(())
+    }
+}
+
+// MARK: The body
+
+extension GraphRun {
+    private nonisolated(nonsending) func runBody<R>(
+        _ body: nonisolated(nonsending) (Services) async throws -> R
+    ) async -> Result<R, any Error> {
+        let cause = CauseBox(inside: context.cause)
+        if Task.isCancelled { cause.recordCaller() }
+        let earlier = state.withLock { state -> Exit? in
+            state.body = (cause, nil)
+            return state.exit
+        }
+        if case .cancelled(let reason) = earlier { cause.record(reason) }
+        let cancellation = CallerCancellation(
+            alreadyCancelled: Task.isCancelled || cause.own != nil
+        ) { handle in
+            cause.recordCaller()
+            handle.cancel()
+        }
+        var inside = Context.current
+        inside.cause = cause
+        let services = Services(values: values, reader: nil)
+        defer { state.withLock { $0.body = nil } }
+        do {
+            return .success(
+                try await withContext(inside) {
+                    try await runChild(
+                        { () async throws -> R in try await body(services) },
+                        cancellation: cancellation, suspended: { self.bodySuspended($0) })
+                })
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func bodySuspended(_ handle: ChildHandle) {
+        let isCancelled = state.withLock { state in
+            state.body?.handle = handle
+            return state.body?.cause.own != nil
+        }
+        if isCancelled { handle.cancel() }
+    }
+
+    /// Cancels the body, if it runs, for this reason.
+    func cancelBody(_ cause: CancellationCause) {
+        guard let body = state.withLock({ $0.body }) else { return }
+        body.cause.record(cause)
+        body.handle?.cancel()
+    }
+
+    private func exit<R>(after result: Result<R, any Error>) -> Exit {
+        switch result {
+        case .success: return .success
+        case .failure(let error) where error is CancellationError:
+            return .cancelled(context.cause?.recorded ?? .requested)
+        case .failure(let error): return .failure(error)
+        }
+    }
+}
+
+// MARK: The end
+
+extension GraphRun {
+    /// Stops everything and waits for it, whatever happens to the caller.
+    private nonisolated(nonsending) func stop(_ exit: Exit) async {
+        guard !provides.isEmpty else { return }
+        note(exit)
+        post(.command(Command(.stopProject(.requested(exit.summary)), by: label)))
+        await shielded { _ = await ended.wait() }
+    }
+
+    /// Remembers why everything ends, unless that is known already.
+    func note(_ exit: Exit) { state.withLock { $0.exit = $0.exit ?? exit } }
+
+    /// The stop was asked for from outside.
+    func requestStop(_ cause: CancellationCause) {
+        note(.cancelled(cause))
+        cancelBody(cause)
+        // Once the body runs its end stops everything; before that nothing else would.
+        guard up.value != true else { return }
+        post(.command(Command(.stopProject(.requested(cause.description)), by: label)))
+    }
+
+    /// Why the body never ran.
+    private func startError() -> ServiceGraphError {
+        let (failures, stopped, exit) = state.withLock { ($0.failures, $0.stopped, $0.exit) }
+        guard let first = failures.first else {
+            guard case .cancelled(let cause) = exit else { return .stoppedBeforeStart(.requested) }
+            return .stoppedBeforeStart(cause)
+        }
+        return .startFailed(
+            .init(
+                key: provides[first.slot].key, underlying: first.error,
+                alsoFailed: failures.dropFirst().map { (provides[$0.slot].key, $0.error) },
+                stopped: stopped.map { provides[$0].key }))
+    }
+}

@@ -1,0 +1,116 @@
+import StoicTesting
+import Synchronization
+import Testing
+
+@testable import Stoic
+
+@Suite("ServiceGraph, stops that are asked for", .timeLimit(.minutes(1)))
+struct GraphStopRequestTests {
+    typealias Fix = GraphFixture
+
+    @Test("GRA-16: a stop asked for before the run, during the start, and twice")
+    func requestStop() async throws {
+        try await simulate { world in
+            let fix = GraphFixture(world: world)
+            let early = try ServiceGraph(label: "g") { fix.service(Fix.a) }
+            early.requestStop(cause: .signal(15))
+            let error = try await failure(of: ServiceGraphError.self) {
+                try await early.run { _ in fix.log.note("body") }
+            }
+            guard case .stoppedBeforeStart(.signal(15)) = error else {
+                Issue.record("not \(String(describing: error))")
+                return
+            }
+            #expect(fix.log.lines.isEmpty)
+            #expect(world.events.names.isEmpty)
+
+            let graph = try ServiceGraph(label: "g") { fix.service(Fix.a, takes: 5) }
+            let task = spawn { () -> String in
+                do {
+                    try await graph.run { _ in fix.log.note("body") }
+                    return "ran"
+                } catch { return "\(error)" }
+            }
+            try await world.clock.sleep(for: .seconds(1))
+            graph.requestStop(cause: .signal(15))
+            graph.requestStop(cause: .requested)
+            #expect(await task.value == "stopped before it was up (signal 15): nothing ran")
+            #expect(fix.log.lines == ["start a", "cancelled a: signal 15"])
+            #expect(world.events.names.filter { $0 == "graph.stopping" }.count == 1)
+        }
+    }
+
+    @Test("GRA-16: a stop asked for while the body runs cancels it, with the cause")
+    func requestStopOfBody() async throws {
+        try await simulate { world in
+            let fix = GraphFixture(world: world)
+            let graph = try ServiceGraph(label: "g") { fix.service(Fix.a) }
+            let task = spawn { () -> String in
+                do {
+                    return try await graph.run { _ in
+                        do { try await world.clock.sleep(for: .seconds(100)) } catch {
+                            return "\(Cancellation.cause?.description ?? "none")"
+                        }
+                        return "slept"
+                    }
+                } catch { return "\(error)" }
+            }
+            try await world.clock.sleep(for: .seconds(3))
+            graph.requestStop(cause: .signal(15))
+            #expect(await task.value == "signal 15")
+            #expect(fix.log.lines.last == "down a")
+            #expect(fix.log.lines.contains("stop a: cancelled: signal 15"))
+        }
+    }
+
+    @Test("GRA-18: work that fails cancels the body, everything stops, and the error comes out")
+    func failingWork() async throws {
+        try await simulate { world in
+            let fix = GraphFixture(world: world)
+            let graph = try ServiceGraph(label: "g") {
+                Provide(
+                    Fix.a,
+                    work: { _ in
+                        try await world.clock.sleep(for: .seconds(3))
+                        throw Broken(what: "work")
+                    }, start: { _ in 1 },
+                    stop: { _, exit in fix.log.note("stop a: \(exit.summary)") })
+                fix.service(Fix.b, needs: [Fix.a])
+            }
+            let thrown = try await failure(of: Broken.self) {
+                try await graph.run { _ in
+                    do { try await world.clock.sleep(for: .seconds(100)) } catch {
+                        fix.log.note("body: \(Cancellation.cause?.description ?? "none")")
+                        throw error
+                    }
+                }
+            }
+            #expect(thrown == Broken(what: "work"))
+            #expect(
+                fix.log.lines == [
+                    "start b", "up b", "body: work beside it failed", "stop b: failure", "down b",
+                    "stop a: failure",
+                ])
+            #expect(world.events.names.contains("service.workFailed"))
+        }
+    }
+
+    @Test("GRA-18: work is cancelled and awaited before its service stops")
+    func workEnds() async throws {
+        try await simulate { world in
+            let log = Log()
+            let graph = try ServiceGraph(label: "g") {
+                Provide(
+                    Fix.a,
+                    work: { _ in
+                        do { try await world.clock.sleep(for: .seconds(1_000)) } catch {
+                            log.note("work: \(Cancellation.cause?.description ?? "none")")
+                        }
+                    }, start: { _ in 1 }, stop: { _, _ in log.note("stop") })
+            }
+            try await graph.run { _ in try await world.clock.sleep(for: .seconds(1)) }
+            #expect(log.lines == ["work: its supervisor stops", "stop"])
+            #expect(!world.events.names.contains("service.workFailed"))
+        }
+    }
+}
