@@ -120,5 +120,4 @@ extension EventName {
     public static let scopeAbandonedWork = EventName("scope.abandonedWork")
     public static let scopeQuarantined = EventName("scope.quarantined")
     public static let scopeRejectedAfterClose = EventName("scope.rejectedAfterClose")
-    public static let deadlineAbandonmentSaturated = EventName("deadline.abandonmentSaturated")
 }
