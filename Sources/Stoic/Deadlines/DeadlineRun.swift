@@ -15,11 +15,14 @@ extension Deadline {
     ///
     /// Work that never suspends costs one child task and no timer: the timer begins when the work
     /// first suspends, off the caller's actor, so that it fires although that actor is blocked.
+    ///
+    /// - Parameter cause: The box of an owner that may cancel the work too; the first cause is that
+    ///   of both. Without one the deadline is an owner of its own.
     nonisolated(nonsending) func run<R, E: Error>(
-        _ operation: nonisolated(nonsending) () async throws(E) -> R
+        cause: CauseBox? = nil, _ operation: nonisolated(nonsending) () async throws(E) -> R
     ) async -> DeadlineOutcome<R, E> {
         var context = Context.current
-        let cause = CauseBox(inside: context.cause)
+        let cause = cause ?? CauseBox(inside: context.cause)
         context.cause = cause
         context.ambient.deadline = earlier(than: context.ambient.deadline)
         let begin = clock.now

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Runs `operation` until `deadline`, and leaves it behind if it ignores its cancellation.
 ///
 /// For work that cannot be cancelled: a call into a library that waits for something hung. After
@@ -44,25 +42,15 @@ public nonisolated(nonsending) func withAbandoningDeadline<R: Sendable, E: Error
 
 /// One operation that may be left behind.
 private final class AbandonableRun<R: Sendable, E: Error>: Sendable {
-    private enum State {
-        case running
-        case ended
-        case abandoned(since: AnyClock.Instant)
-    }
-
     let cause: CauseBox
     let ended = Completion<Result<R, E>>()
     private let deadline: Deadline
-    private let label: String
-    private let owner: AbandonedWork?
-    private let state = Mutex(State.running)
+    private let abandonment: Abandonment
 
     init(deadline: Deadline, label: String) {
-        let context = Context.current
-        cause = CauseBox(inside: context.cause)
-        owner = context.abandoned
+        cause = CauseBox(inside: Context.current.cause)
+        abandonment = Abandonment(label: label, clock: deadline.clock)
         self.deadline = deadline
-        self.label = label
     }
 
     nonisolated(nonsending) func start(
@@ -72,34 +60,17 @@ private final class AbandonableRun<R: Sendable, E: Error>: Sendable {
         context.cause = cause
         context.ambient.deadline = deadline.earlier(than: context.ambient.deadline)
         return await withContext(context) {
-            spawn {
-                let result: Result<R, E>
+            spawn { [abandonment, ended] in
                 do throws(E) {
-                    result = .success(try await operation())
+                    let value = try await operation()
+                    abandonment.end(throwing: nil)
+                    ended.fulfil(.success(value))
                 } catch {
-                    result = .failure(error)
+                    abandonment.end(throwing: error)
+                    ended.fulfil(.failure(error))
                 }
-                self.end(with: result)
             }
         }
-    }
-
-    private func end(with result: Result<R, E>) {
-        let abandoned: AnyClock.Instant? = state.withLock { state in
-            defer { state = .ended }
-            guard case .abandoned(let since) = state else { return nil }
-            return since
-        }
-        ended.fulfil(result)
-        guard let abandoned else { return }
-        AbandonedWork.end(for: owner)
-        var fields: [Event.Field] = [
-            .init("label", label), .init("after", abandoned.duration(to: deadline.clock.now)),
-        ]
-        if case .failure(let error) = result, !(error is CancellationError) {
-            fields.append(.init("error", describing: error))
-        }
-        emit(.deadlineAbandonedReturned, .notice, fields)
     }
 
     /// Waits for the end of work that was cancelled, within `grace` if it may be left behind.
@@ -110,34 +81,13 @@ private final class AbandonableRun<R: Sendable, E: Error>: Sendable {
             _ = await ended.wait(until: .in(grace, clock: deadline.clock))
         }
         if ended.value == nil {
-            guard AbandonedWork.begin(for: owner) else {
-                emit(.deadlineAbandonmentSaturated, .error, [.init("label", label)])
-                await shielded { _ = await ended.wait() }
-                return try late(isCut: isCut, since: told)
-            }
-            if abandon() {
-                emit(
-                    .deadlineAbandoned, .warning,
-                    [.init("label", label), .init("grace", grace.clamped)])
+            switch abandonment.leaveBehind(after: grace) {
+            case .abandoned:
                 throw isCut ? PolicyError<E>.rejected(.abandoned) : CancellationError()
+            case .ended, .saturated:
+                await shielded { _ = await ended.wait() }
             }
-            // It ended between the look and the leaving; its result is on its way.
-            AbandonedWork.end(for: owner)
-            await shielded { _ = await ended.wait() }
         }
-        return try late(isCut: isCut, since: told)
-    }
-
-    private func abandon() -> Bool {
-        let now = deadline.clock.now
-        return state.withLock { state in
-            guard case .running = state else { return false }
-            state = .abandoned(since: now)
-            return true
-        }
-    }
-
-    private func late(isCut: Bool, since told: AnyClock.Instant) throws -> R {
         if isCut, let result = ended.value {
             deadline.reportLateness(of: result, since: told, isCut: true)
         }
@@ -151,13 +101,4 @@ private final class AbandonableRun<R: Sendable, E: Error>: Sendable {
         case nil: preconditionFailure("work that has ended has a result")
         }
     }
-}
-
-extension EventName {
-    /// Work ignored its cancellation and was left behind. Fields: `label`, `grace`.
-    public static let deadlineAbandoned = EventName("deadline.abandoned")
-    /// Work that was left behind has ended. Fields: `label`, `after`, and `error` if it failed.
-    public static let deadlineAbandonedReturned = EventName("deadline.abandonedReturned")
-    /// Too much work was left behind already, so this call waits. Field: `label`.
-    public static let deadlineAbandonmentSaturated = EventName("deadline.abandonmentSaturated")
 }
