@@ -8,6 +8,8 @@ struct Context: Sendable {
     var path: ScopePath?
     /// Who counts the work that was left behind here.
     var abandoned: AbandonedWork?
+    /// The retries around the work.
+    var retries: RetryPath?
 
     /// The context of the current task.
     static var current: Context { stored?.context ?? standard }
