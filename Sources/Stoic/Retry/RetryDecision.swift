@@ -31,8 +31,8 @@ public enum Classifier {
     ///
     /// Cancellation and defects: never. An error that is `Classified` says it itself. A refusal by
     /// a policy: again if the place or the time may come (`bulkheadFull`, `bulkheadTimeout`,
-    /// `rateLimited` after its delay, `deadlineExceeded`); never if it means that the dependency, or
-    /// we, have to be left alone (`breakerOpen`, `shuttingDown`, `deadlinePassed`,
+    /// `rateLimited` after its delay, `deadlineExceeded`); never if it means that the dependency,
+    /// or we, have to be left alone (`breakerOpen`, `shuttingDown`, `deadlinePassed`,
     /// `budgetExhausted`), or that the work still runs (`abandoned`). Of several failures the most
     /// final decides. Everything else: again.
     public static func `default`<E: Error>(_ error: E) -> RetryDecision {
