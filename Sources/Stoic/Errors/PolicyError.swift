@@ -11,10 +11,7 @@ public enum PolicyError<Failure: Error>: Error {
 
 extension PolicyError: Equatable where Failure: Equatable {}
 
-/// A `PolicyError` of any failure type.
-private protocol AnyPolicyError: Error {}
-
-extension PolicyError: AnyPolicyError {
+extension PolicyError {
     /// What a policy throws for an operation that failed with `error`.
     ///
     /// An error that is a `PolicyError` itself, and cancellation, pass as they are; anything else
