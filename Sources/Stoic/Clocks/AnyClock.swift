@@ -29,12 +29,12 @@ public struct AnyClock: Clock {
 
     private let source: any ClockSource
 
-    /// Erases `clock`; its origin is now.
+    /// Erases `clock`; its origin is now. A clock that is erased already stays the one it is.
     ///
     /// Erase a clock once and hand the result around: instants of two erasures of one clock have no
     /// common time.
     public init<C: Clock<Duration>>(_ clock: C) {
-        source = ErasedClock(clock)
+        source = (clock as? AnyClock)?.source ?? ErasedClock(clock)
     }
 
     init(source: any ClockSource) { self.source = source }

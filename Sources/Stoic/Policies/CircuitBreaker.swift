@@ -35,13 +35,13 @@ public final class CircuitBreaker: Sendable {
     ///   - label: What it protects, for events.
     ///   - settings: When it opens and closes.
     ///   - clock: Whose time it lives in; the ambient clock unless given.
-    ///   - countsAsFailure: Which errors of an operation tell that the dependency is ill. All but
-    ///     defects unless given; leave out what the client did wrong. It gets the operation's own
-    ///     error, without the layers of policies. Refusals and cancellation never count; an
+    ///   - countsAsFailure: Which errors of an operation tell that the dependency is ill; all
+    ///     unless given. Leave out what the client did wrong. It gets the operation's own error,
+    ///     without the layers of policies. Refusals, cancellation and defects never count; an
     ///     operation that its deadline cut always does.
     public init(
         _ label: String, _ settings: Settings = Settings(), clock: (any Clock<Duration>)? = nil,
-        countsAsFailure: @escaping @Sendable (any Error) -> Bool = { !($0 is any Defect) }
+        countsAsFailure: @escaping @Sendable (any Error) -> Bool = { _ in true }
     ) {
         settings.check()
         self.label = label
@@ -105,7 +105,8 @@ public final class CircuitBreaker: Sendable {
     }
 
     private func isFailure(_ error: any Error) -> Bool {
-        if error is CancellationError { return false }
+        if error is CancellationError || Classifier.isDefect(error) { return false }
+        if Classifier.isTimeout(error) { return true }
         switch Rejection(in: error) {
         case .deadlineExceeded, .abandoned: return true
         case nil: return counts(innermostError(error))
