@@ -16,7 +16,8 @@ public struct Ambient: Sendable {
     public var instrumentation: any Instrumentation
     /// The retry budgets by name; a new registry has full ones.
     public var budgets: RetryBudgets
-    /// The earliest deadline around the current work on `clock`, if there is any.
+    /// The earliest deadline around the current work, if there is any; where the clocks of two
+    /// differ, which have no common time, the inner one.
     public internal(set) var deadline: Deadline?
 
     /// The surroundings of the current task.

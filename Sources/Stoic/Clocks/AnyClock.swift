@@ -52,11 +52,16 @@ public struct AnyClock: Clock {
     public var minimumResolution: Duration { source.minimumResolution }
 
     /// Returns at `deadline`, or throws as soon as the task is cancelled. A deadline that has
-    /// passed returns at once; so does none that is a century away.
+    /// passed returns at once, without suspending; a century is for ever, until cancellation.
     /// - Throws: `CancellationError` only.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         precondition(deadline.clock == id, "a deadline of another clock")
         try Task.checkCancellation()
+        if deadline.sinceOrigin >= .century {
+            // No timer: virtual time would jump there when there is nothing else to do.
+            await Parking<Void>().value(cancelled: ())
+            throw CancellationError()
+        }
         while deadline.sinceOrigin > source.sinceOrigin {
             try await source.sleep(until: deadline.sinceOrigin, tolerance: tolerance)
         }

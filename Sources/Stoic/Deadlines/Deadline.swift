@@ -15,7 +15,8 @@ public struct Deadline: Sendable {
             clock: clock, instant: clock.now.advanced(by: duration), limit: duration.clamped)
     }
 
-    /// The earliest deadline around the current work on the ambient clock, if there is any.
+    /// The earliest deadline around the current work, if there is any; where the clocks of two
+    /// differ, which have no common time, the inner one. A shield has none.
     public static var current: Deadline? { Ambient.current.deadline }
 
     /// The time left; negative once it has passed.

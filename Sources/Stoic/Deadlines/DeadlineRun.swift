@@ -7,7 +7,7 @@ struct DeadlineOutcome<Success, Failure: Error> {
 }
 
 extension Deadline {
-    /// Work that ends later than this after it was told to is reported.
+    /// Work that takes longer than this to end, once it is told to, is reported.
     static let overrunTolerance = Duration.milliseconds(100)
 
     /// Runs `operation` in a child task on the caller's actor, cancels it when this deadline
@@ -26,15 +26,16 @@ extension Deadline {
         context.cause = cause
         context.ambient.deadline = earlier(than: context.ambient.deadline)
         let begin = clock.now
-        var isCut = false
+        // When this deadline cancelled the work, if it did.
+        var cut: AnyClock.Instant?
         if Task.isCancelled {
             cause.recordCaller()
-        } else if instant <= begin {
-            isCut = cause.record(.deadlineExpired)
+        } else if instant <= begin, cause.record(.deadlineExpired) {
+            cut = begin
             reportExpired()
         }
         let mayBegin = cause.own == nil
-        var timer: Task<Bool, Never>?
+        var timer: Task<AnyClock.Instant?, Never>?
         let result: Result<R, E>
         do throws(E) {
             let value = try await withContext(context) { () async throws(E) -> R in
@@ -55,37 +56,42 @@ extension Deadline {
         }
         if let timer {
             timer.cancel()
-            isCut = await timer.value
+            cut = await timer.value
         }
-        if isCut || cause.own == nil {
-            reportLateness(of: result, since: max(begin, instant), isCut: isCut)
+        if let cut {
+            reportLateness(of: result, told: cut)
+        } else if cause.own == nil, clock.now > instant {
+            // It kept its thread over the deadline: nobody could cancel it.
+            reportLateness(of: result, told: instant)
         }
-        return DeadlineOutcome(result: result, isCut: isCut)
+        return DeadlineOutcome(result: result, isCut: cut != nil)
     }
 
-    /// Says whether it cancelled the work.
-    private func startTimer(_ child: ChildHandle, _ cause: CauseBox) -> Task<Bool, Never> {
+    /// Says when it cancelled the work, or `nil` if somebody else was first.
+    private func startTimer(
+        _ child: ChildHandle, _ cause: CauseBox
+    ) -> Task<AnyClock.Instant?, Never> {
         spawn {
-            guard await sleep(), cause.record(.deadlineExpired) else { return false }
+            guard await sleep(), cause.record(.deadlineExpired) else { return nil }
             child.cancel()
+            let now = clock.now
             reportExpired()
-            return true
+            return now
         }
     }
 
     /// Tells that work was cancelled by this deadline.
     func reportExpired() { emit(.deadlineExpired, .notice, [.init("limit", limit)]) }
 
-    /// Tells of work that ended after it should have.
-    /// - Parameter end: The moment it should have ended.
-    func reportLateness<R, E: Error>(
-        of result: Result<R, E>, since end: AnyClock.Instant, isCut: Bool
-    ) {
-        let late = end.duration(to: clock.now)
-        if late > Self.overrunTolerance {
-            emit(.deadlineOverrun, .warning, [.init("by", late), .init("limit", limit)])
+    /// Tells of work that ended after this deadline.
+    /// - Parameter told: When it was told to end.
+    func reportLateness<R, E: Error>(of result: Result<R, E>, told: AnyClock.Instant) {
+        let overrun = told.duration(to: clock.now)
+        if overrun > Self.overrunTolerance {
+            emit(.deadlineOverrun, .warning, [.init("by", overrun), .init("limit", limit)])
         }
-        guard isCut || late > .zero, case .success = result else { return }
+        guard case .success = result else { return }
+        let late = instant.duration(to: clock.now)
         emit(.deadlineMetLate, .info, [.init("by", late), .init("limit", limit)])
     }
 }
@@ -95,6 +101,6 @@ extension EventName {
     public static let deadlineExpired = EventName("deadline.expired")
     /// Work returned a value after its deadline. Fields: `by`, `limit`.
     public static let deadlineMetLate = EventName("deadline.metLate")
-    /// Work ended later than 100 ms after it should have. Fields: `by`, `limit`.
+    /// Work ended later than 100 ms after it was told to. Fields: `by`, `limit`.
     public static let deadlineOverrun = EventName("deadline.overrun")
 }

@@ -89,7 +89,7 @@ private final class AbandonableRun<R: Sendable, E: Error>: Sendable {
             }
         }
         if isCut, let result = ended.value {
-            deadline.reportLateness(of: result, since: told, isCut: true)
+            deadline.reportLateness(of: result, told: told)
         }
         return try result(isCut: isCut)
     }

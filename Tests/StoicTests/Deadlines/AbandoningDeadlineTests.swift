@@ -54,4 +54,130 @@ struct AbandoningDeadlineTests {
                 ])
         }
     }
+
+    @Test("DL-17: the caller cancels, the operation ignores it: left behind after the grace")
+    func callerCancels() async throws {
+        try await simulate { world in
+            let call = spawn {
+                await outcome {
+                    try await withAbandoningDeadline(.in(.seconds(60)), label: "mount") {
+                        await workStubbornly(.seconds(20))
+                        return 7
+                    }
+                }
+            }
+            try await world.clock.advance(by: .seconds(2))
+            call.cancel()
+            #expect(await call.value == .cancelled)
+            #expect(world.clock.now.sinceOrigin == .seconds(3))
+            #expect(AbandonedWork.inProcess == 1)
+            try await world.clock.advance(by: .seconds(20))
+            #expect(AbandonedWork.inProcess == 0)
+            #expect(world.events.names == ["deadline.abandoned", "deadline.abandonedReturned"])
+        }
+    }
+
+    @Test("DL-17: the caller was cancelled before: the operation does not run, silent")
+    func callerWasCancelled() async throws {
+        try await simulate { world in
+            let call = spawn {
+                cancelCurrentTask()
+                return await outcome {
+                    try await withAbandoningDeadline(.in(.seconds(60)), label: "mount") {
+                        Issue.record("it ran")
+                        return 7
+                    }
+                }
+            }
+            #expect(await call.value == .cancelled)
+            #expect(world.events.names == [])
+        }
+    }
+
+    @Test("DL-18: the operation ends within the grace: what it says counts, nothing is left")
+    func endsWithinGrace() async throws {
+        try await simulate { world in
+            let value = await outcome {
+                try await withAbandoningDeadline(.in(.seconds(5)), label: "mount") {
+                    await workStubbornly(.milliseconds(5_050))
+                    return 7
+                }
+            }
+            #expect(value == .value(7))
+            let polite = await outcome {
+                try await withAbandoningDeadline(.in(.seconds(5)), label: "mount") {
+                    try await workPolitely(.seconds(60))
+                    return 7
+                }
+            }
+            #expect(polite == .exceeded(DeadlineExceeded(limit: .seconds(5))))
+            let own = await outcome {
+                try await withAbandoningDeadline(.in(.seconds(5)), label: "mount") {
+                    do { try await workPolitely(.seconds(60)) } catch {
+                        #expect(Cancellation.cause == .deadlineExpired)
+                        throw OwnError()
+                    }
+                    return 7
+                }
+            }
+            #expect(own == .failed(OwnError()))
+            #expect(AbandonedWork.inProcess == 0)
+            #expect(
+                world.events.names == [
+                    "deadline.expired", "deadline.metLate", "deadline.expired", "deadline.expired",
+                ])
+        }
+    }
+
+    @Test("DL-18: the operation ends before the deadline: its own value or error, silent")
+    func endsFirst() async throws {
+        try await simulate { world in
+            let value = await outcome {
+                try await withAbandoningDeadline(.in(.seconds(5)), label: "mount") {
+                    #expect(Deadline.current?.remaining == .seconds(5))
+                    try await workPolitely(.seconds(1))
+                    return 7
+                }
+            }
+            #expect(value == .value(7))
+            let own = await outcome {
+                try await withAbandoningDeadline(.in(.seconds(5)), label: "mount") {
+                    throw OwnError()
+                }
+            }
+            #expect(own == .failed(OwnError()))
+            #expect(world.clock.sleeperCount == 0)
+            #expect(world.events.names == [])
+        }
+    }
+
+    @Test("DL-19: it ends at the moment it is left behind: counted back in any order")
+    func endsAtThatMoment() async throws {
+        var seen: Set<String> = []
+        for seed: UInt64 in 0..<200 {
+            let result = try await simulate(seed: seed, order: .uniform) { world in
+                let result = await outcome {
+                    try await withAbandoningDeadline(.in(.seconds(5)), label: "mount") {
+                        // Whose timer is older goes first.
+                        let first = Duration.seconds(seed.isMultiple(of: 2) ? 3 : 5.5)
+                        await workStubbornly(first)
+                        await workStubbornly(.seconds(6) - first)
+                        return 7
+                    }
+                }
+                try await world.clock.advance(by: .seconds(1))
+                #expect(AbandonedWork.inProcess == 0, "seed \(seed)")
+                let last = world.events.names.last
+                switch result {
+                case .value(7): #expect(last == "deadline.metLate", "seed \(seed)")
+                case .rejected(.abandoned): #expect(last == "deadline.abandonedReturned")
+                case .value, .rejected, .failed, .exceeded, .cancelled, .other:
+                    Issue.record("seed \(seed): \(result)")
+                }
+                return String(describing: result)
+            }
+            seen.insert(result)
+        }
+        #expect(seen.count == 2)
+    }
 }

@@ -30,8 +30,6 @@ nonisolated(nonsending) func outcome(
 ) async -> Outcome {
     do {
         return .value(try await body())
-    } catch PolicyError<any Error>.rejected(let rejection) {
-        return .rejected(rejection)
     } catch PolicyError<any Error>.failed(let error as OwnError) {
         return .failed(error)
     } catch PolicyError<any Error>.failed(let error as DeadlineExceeded) {
@@ -39,6 +37,7 @@ nonisolated(nonsending) func outcome(
     } catch is CancellationError {
         return .cancelled
     } catch {
+        if let rejection = Rejection(error) { return .rejected(rejection) }
         return .other(String(describing: error))
     }
 }
