@@ -25,7 +25,7 @@ public nonisolated(nonsending) func withAbandoningDeadline<R: Sendable, E: Error
     try Task.checkCancellation()
     guard !deadline.hasPassed else {
         deadline.reportRefused()
-        throw PolicyError<E>.rejected(.deadlinePassed)
+        throw rejected(.deadlinePassed, as: E.self)
     }
     let run = AbandonableRun<R, E>(deadline: deadline, label: label)
     let task = await run.start(operation)
@@ -83,7 +83,7 @@ private final class AbandonableRun<R: Sendable, E: Error>: Sendable {
         if ended.value == nil {
             switch abandonment.leaveBehind(after: grace) {
             case .abandoned:
-                throw isCut ? PolicyError<E>.rejected(.abandoned) : CancellationError()
+                throw isCut ? rejected(.abandoned, as: E.self) : CancellationError()
             case .ended, .saturated:
                 await shielded { _ = await ended.wait() }
             }

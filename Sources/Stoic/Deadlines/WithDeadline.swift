@@ -47,7 +47,7 @@ public nonisolated(nonsending) func withTimeout<R, E: Error>(
     if limit <= .zero {
         try Task.checkCancellation()
         deadline.reportRefused()
-        throw PolicyError<E>.rejected(.deadlinePassed)
+        throw rejected(.deadlinePassed, as: E.self)
     }
     let outcome = await deadline.run(operation)
     switch outcome.result {

@@ -167,6 +167,11 @@ struct DeadlineEdgeTests {
             }
             #expect(plain == refused && byName == refused && annotated == refused)
             #expect(world.events.names == [])
+            // What this policy refuses by itself has one layer too.
+            let own = await #expect(throws: PolicyError<OwnError>.self) {
+                try await withTimeout(.zero, operation: named)
+            }
+            #expect(own == .rejected(.deadlinePassed))
         }
     }
 

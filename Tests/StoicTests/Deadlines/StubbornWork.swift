@@ -37,7 +37,7 @@ nonisolated(nonsending) func outcome(
     } catch is CancellationError {
         return .cancelled
     } catch {
-        if let rejection = Rejection(error) { return .rejected(rejection) }
+        if let rejection = Rejection(in: error) { return .rejected(rejection) }
         return .other(String(describing: error))
     }
 }
