@@ -10,6 +10,7 @@ public struct AnyClock: Clock {
         /// Which clock; moments of different clocks have no order.
         let clock: ObjectIdentifier
 
+        /// The moment `duration` later, at most a century from the origin.
         public func advanced(by duration: Duration) -> Instant {
             Instant(sinceOrigin: sinceOrigin.saturatingSum(duration), clock: clock)
         }
@@ -48,7 +49,9 @@ public struct AnyClock: Clock {
     /// Time in which this process could run: see `LivenessClock`.
     public static let liveness = AnyClock(source: LivenessClock(.suspending))
 
+    /// The moment it is.
     public var now: Instant { instant(source.sinceOrigin) }
+    /// The shortest time that the clock behind it can tell apart.
     public var minimumResolution: Duration { source.minimumResolution }
 
     /// Returns at `deadline`, or throws as soon as the task is cancelled. A deadline that has
@@ -70,7 +73,7 @@ public struct AnyClock: Clock {
     /// Returns after `duration`, which is clamped to a century.
     /// - Throws: `CancellationError` only.
     public func sleep(for duration: Duration) async throws {
-        try await sleep(until: now.advanced(by: duration))
+        try await self.sleep(until: now.advanced(by: duration))
     }
 
     /// The moment `sinceOrigin` after the clock's origin.

@@ -72,7 +72,7 @@ extension Deadline {
         _ child: ChildHandle, _ cause: CauseBox
     ) -> Task<AnyClock.Instant?, Never> {
         spawn {
-            guard await sleep(), cause.record(.deadlineExpired) else { return nil }
+            guard await self.sleep(), cause.record(.deadlineExpired) else { return nil }
             child.cancel()
             let now = clock.now
             reportExpired()

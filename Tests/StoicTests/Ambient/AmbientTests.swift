@@ -103,6 +103,9 @@ struct AmbientTests {
     func givenClock() async throws {
         try await simulate { world in
             let other = JumpingClock(world.clock)
+            // A clock that is erased already keeps its time.
+            let limit = Deadline.in(.seconds(9), clock: AnyClock(world.ambientClock))
+            #expect(limit.earlier(than: .in(.seconds(5))).remaining == .seconds(5))
             let result = await outcome {
                 try await withTimeout(.seconds(5), clock: other) {
                     other.jump(by: .seconds(60))
