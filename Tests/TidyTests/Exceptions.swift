@@ -16,6 +16,11 @@ extension Exemption {
         Exemption(
             rule: "detached-task", path: "Tests/StoicTests/Ambient/DetachedTests.swift",
             reason: "the row says what a detached task inherits: nothing"),
+            rule: "function-shape", path: "Sources/Stoic/Retry/Retry.swift",
+            reason: "what a caller of retry may choose has a name and a default each"),
+        Exemption(
+            rule: "function-shape", path: "Sources/Stoic/Concurrency/MapConcurrent.swift",
+            reason: "what a caller of mapConcurrent may choose has a name and a default each"),
     ]
 
     /// The findings that no exemption covers.

@@ -10,6 +10,8 @@ public enum CancellationCause: Hashable, Sendable {
     case scopeClosed
     /// Work beside it failed.
     case siblingFailed
+    /// Work beside it was first, and one result is enough.
+    case siblingWon
     /// The supervisor of the work stops it.
     case supervisorStopping
     /// The service graph stops.
@@ -30,6 +32,7 @@ extension CancellationCause: CustomStringConvertible {
         case .deadlineExpired: "deadline expired"
         case .scopeClosed: "its scope closed"
         case .siblingFailed: "work beside it failed"
+        case .siblingWon: "work beside it was first"
         case .supervisorStopping: "its supervisor stops"
         case .graphStopping: "its service graph stops"
         case .systemExpiring: "the granted time is over"

@@ -38,9 +38,11 @@ public nonisolated(nonsending) func retry<R, E: Error>(
     operation: nonisolated(nonsending) (Attempt) async throws(E) -> R
 ) async throws(E) -> R {
     let context = Context.current
+    let rules = RetryRun.Rules(
+        schedule: schedule, attempts: attempts, budget: budget,
+        longestRetryAfter: longestRetryAfter)
     var run = RetryRun(
-        schedule, attempts: attempts, budget: budget, longestRetryAfter: longestRetryAfter,
-        clock: clock.map { AnyClock($0) } ?? context.ambient.clock, in: context,
+        rules, clock: clock.map { AnyClock($0) } ?? context.ambient.clock, in: context,
         random: context.ambient.random.stream(file: file, line: line))
     while true {
         let attempt = run.begin()

@@ -5,10 +5,15 @@ struct RetryRun {
         case exhausted, schedule, classified, defect, deadline, budget, cancelled
     }
 
-    private let schedule: Schedule
-    private let limit: Int
-    private let budget: RetryBudget?
-    private let longestRetryAfter: Duration
+    /// What the caller of `retry` chose.
+    struct Rules {
+        let schedule: Schedule
+        let attempts: Int
+        let budget: RetryBudget?
+        let longestRetryAfter: Duration
+    }
+
+    private let rules: Rules
     private let clock: AnyClock
     private let began: AnyClock.Instant
     /// What an attempt runs in.
@@ -21,24 +26,22 @@ struct RetryRun {
     /// What the retry under way paid.
     private var paid: RetryBudget.Withdrawal?
 
-    init(
-        _ schedule: Schedule, attempts: Int, budget: RetryBudget?, longestRetryAfter: Duration,
-        clock: AnyClock, in context: Context, random: RandomSource
-    ) {
-        precondition((1...10_000).contains(attempts), "attempts are from 1 to 10,000")
-        self.schedule = schedule
-        limit = attempts
-        self.budget = budget
-        self.longestRetryAfter = max(longestRetryAfter, .zero).clamped
+    /// - Precondition: The attempts are from 1 to 10,000.
+    init(_ rules: Rules, clock: AnyClock, in context: Context, random: RandomSource) {
+        precondition((1...10_000).contains(rules.attempts), "attempts are from 1 to 10,000")
+        self.rules = rules
         self.clock = clock
         began = clock.now
         var inside = context
-        inside.retries = RetryPath(attempts, inside: context.retries)
+        inside.retries = RetryPath(rules.attempts, inside: context.retries)
         self.context = inside
         deadline = context.ambient.deadline
         isNested = context.retries != nil
         self.random = random
     }
+
+    private var limit: Int { rules.attempts }
+    private var budget: RetryBudget? { rules.budget }
 
     /// The next attempt begins.
     mutating func begin() -> Attempt {
@@ -116,10 +119,10 @@ struct RetryRun {
         if decision == .giveUp { return (nil, .classified) }
         if number == limit { return (nil, .exhausted) }
         let elapsed = began.duration(to: clock.now)
-        let step = schedule.next(&place, elapsed: elapsed, random: &random)
+        let step = rules.schedule.next(&place, elapsed: elapsed, random: &random)
         guard case .delay(var delay) = step else { return (nil, .schedule) }
         if case .retryAfter(let asked) = decision {
-            delay = min(max(asked, .zero), longestRetryAfter)
+            delay = min(max(asked, .zero), max(rules.longestRetryAfter, .zero)).clamped
         }
         if let deadline, delay >= deadline.remaining { return (nil, .deadline) }
         if let budget {

@@ -86,7 +86,7 @@ extension Schedule.Rule {
             else { return .done }
             return step
         case .both(let pairing, let left, let right):
-            return pair(pairing, left, right, &state, (elapsed, jitter), &random)
+            return pair(pairing, (left, right), &state, (elapsed, jitter), &random)
         case .mapped(let rule, let change):
             let step = rule.next(&state, elapsed: elapsed, jitter: jitter, random: &random)
             guard case .delay(let delay) = step else { return .done }
@@ -95,18 +95,19 @@ extension Schedule.Rule {
     }
 
     private func pair(
-        _ pairing: Schedule.Pairing, _ left: Self, _ right: Self, _ state: inout State,
+        _ pairing: Schedule.Pairing, _ rules: (left: Self, right: Self), _ state: inout State,
         _ now: (elapsed: Duration, jitter: Bool), _ random: inout RandomSource
     ) -> Step {
         if state.parts.isEmpty { state.parts = [State(), State()] }
         let (elapsed, jitter) = now
-        let first = left.next(&state.parts[0], elapsed: elapsed, jitter: jitter, random: &random)
+        let first = rules.left.next(
+            &state.parts[0], elapsed: elapsed, jitter: jitter, random: &random)
         if pairing == .then, first != .done {
             state.advance()
             return first
         }
         if pairing == .then, state.turn == nil { state.turn = elapsed }
-        let second = right.next(
+        let second = rules.right.next(
             &state.parts[1], elapsed: elapsed.saturatingDifference(state.turn ?? .zero),
             jitter: jitter, random: &random)
         let step = pairing.choose(first, second)

@@ -174,4 +174,18 @@ struct RetryLimitTests {
             }
         }
     }
+
+    @Test("RET-19: a defect is reported, also when its caller is cancelled")
+    func cancelledDefect() async throws {
+        try await simulate { world in
+            let task = spawn {
+                cancelCurrentTask()
+                return await failure { try await retry { _ in throw Blunder() } }
+            }
+            #expect(await task.value is CancellationError)
+            #expect(world.events.names == ["retry.gaveUp"])
+            #expect(world.events.events.first?.field("reason") == .text("defect"))
+            #expect(world.events.events.first?.level == .error)
+        }
+    }
 }

@@ -1,0 +1,56 @@
+import StoicTesting
+import Synchronization
+
+@testable import Stoic
+
+/// Runs `body` in two hundred worlds, each with an order of its own.
+func inManyWorlds(
+    _ count: UInt64 = 200, _ body: @escaping @Sendable (SimulatedWorld) async throws -> Void
+) async throws {
+    for seed in 0..<count { try await simulate(seed: seed, order: .uniform, body) }
+}
+
+extension SimulatedWorld {
+    /// Takes `duration` and does not care who is cancelled.
+    nonisolated(nonsending) func ignoringCancellation(_ duration: Duration) async {
+        await shielded {
+            do { try await clock.sleep(for: duration) } catch { return }
+        }
+    }
+
+    /// The details of the events of one name.
+    func details(_ name: EventName, _ key: String) -> [Event.Value?] {
+        events.events.filter { $0.name == name }.map { event in
+            event.fields.first { $0.key == key }?.value
+        }
+    }
+}
+
+/// The error that comes out of `body`, if one does.
+nonisolated(nonsending) func failure(
+    of body: nonisolated(nonsending) () async throws -> Void
+) async -> (any Error)? {
+    do {
+        try await body()
+        return nil
+    } catch { return error }
+}
+
+/// Counts how many of something live at once, and how many there were.
+final class Census: Sendable {
+    private let counts = Mutex((now: 0, most: 0, total: 0))
+
+    var now: Int { counts.withLock { $0.now } }
+    var most: Int { counts.withLock { $0.most } }
+    var total: Int { counts.withLock { $0.total } }
+
+    func enter() {
+        counts.withLock { counts in
+            counts.now += 1
+            counts.total += 1
+            counts.most = max(counts.most, counts.now)
+        }
+    }
+
+    func leave() { counts.withLock { $0.now -= 1 } }
+}
