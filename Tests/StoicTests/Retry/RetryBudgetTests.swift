@@ -134,7 +134,9 @@ struct RetryBudgetTests {
                 return
             }
             #expect(budget.remaining == 2)
-            let refused = await failure { try await budget.run { _ = Issue.record("it ran") } }
+            let refused = await failure {
+                try await budget.run { () async throws in _ = Issue.record("it ran") }
+            }
             guard case .rejected(.budgetExhausted) = refused as? PolicyError<any Error> else {
                 Issue.record("\(String(describing: refused))")
                 return
