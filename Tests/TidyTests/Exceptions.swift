@@ -16,6 +16,7 @@ extension Exemption {
         Exemption(
             rule: "detached-task", path: "Tests/StoicTests/Ambient/DetachedTests.swift",
             reason: "the row says what a detached task inherits: nothing"),
+        Exemption(
             rule: "function-shape", path: "Sources/Stoic/Retry/Retry.swift",
             reason: "what a caller of retry may choose has a name and a default each"),
         Exemption(
