@@ -46,7 +46,11 @@ func runChild<R, E: Error>(
             }
             ended.raise()
         }
-        if !ended.isRaised {
+        if ended.isRaised {
+            // It may have suspended, and ended on another thread, which then still holds the body:
+            // the flag is raised within the task. A task that ended here costs no suspension.
+            await task.value
+        } else {
             let handle = ChildHandle(task)
             suspended(handle)
             await withTaskCancellationHandler {

@@ -253,4 +253,22 @@ enum ShieldConformance<Shield: ShieldUnderTest> {
             }
         }
     }
+
+    /// On real threads: the body suspends, and ends on another thread while its caller still
+    /// looks after it.
+    static func endsElsewhere() async {
+        await withTaskGroup { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for count in 0..<10_000 {
+                        let value = await Shield.run {
+                            await Task.yield()
+                            return count
+                        }
+                        if value != count { Issue.record("\(value) is not \(count)") }
+                    }
+                }
+            }
+        }
+    }
 }

@@ -55,6 +55,9 @@ struct ShieldConformanceTests {
     @Test("SHD-12: a cancellation at any moment: the body runs to its end")
     func anyMoment() async throws { try await Conformance.anyMoment() }
 
+    @Test("SHD-14: the body ends on another thread at any moment: its caller goes on after that")
+    func endsElsewhere() async { await Conformance.endsElsewhere() }
+
     @Test("SHD-13: deadline and cause of the caller end at the shield")
     func forgets() async throws {
         try await simulate { _ in
