@@ -4,47 +4,56 @@ import Testing
 
 @testable import Stoic
 
-@Suite("RetryBudget", .timeLimit(.minutes(2)))
-struct RetryBudgetTests {
-    /// What a bucket should do, written down as simply as can be.
-    private struct Model {
-        let prices: RetryBudget.Prices
-        var tokens: Int
-        mutating func add(_ count: Int) { tokens = min(prices.capacity, tokens + count) }
+/// What a bucket should do, written down as simply as can be.
+private struct BucketModel {
+    let prices: RetryBudget.Prices
+    private(set) var tokens: Int
+    private var paid: [RetryBudget.Withdrawal] = []
+
+    init(_ random: inout RandomSource) {
+        prices = RetryBudget.Prices(
+            capacity: .random(in: 0...60, using: &random),
+            retry: .random(in: 0...9, using: &random),
+            retryAfterTimeout: .random(in: 0...15, using: &random),
+            success: .random(in: 0...4, using: &random))
+        tokens = prices.capacity
     }
 
+    /// Does something to both.
+    mutating func step(_ budget: RetryBudget, _ random: inout RandomSource) {
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0:
+            budget.rewardSuccess()
+            add(prices.success)
+        case 1:
+            guard let withdrawal = paid.popLast() else { return }
+            budget.refundSuccess(withdrawal)
+            add(withdrawal.tokens)
+        default:
+            let timedOut = Bool.random(using: &random)
+            let price = timedOut ? prices.retryAfterTimeout : prices.retry
+            let withdrawal = budget.withdraw(afterTimeout: timedOut)
+            #expect((withdrawal != nil) == (tokens >= price))
+            guard let withdrawal else { return }
+            paid.append(withdrawal)
+            tokens -= price
+        }
+    }
+
+    private mutating func add(_ count: Int) { tokens = min(prices.capacity, tokens + count) }
+}
+
+@Suite("RetryBudget", .timeLimit(.minutes(2)))
+struct RetryBudgetTests {
     @Test("RET-16: a bucket does what its model does, whatever the order")
     func bucketModel() async throws {
         for seed in 0..<300 as Range<UInt64> {
             try await simulate(seed: seed) { world in
                 var random = RandomSource.seeded(seed)
-                let prices = RetryBudget.Prices(
-                    capacity: .random(in: 0...60, using: &random),
-                    retry: .random(in: 0...9, using: &random),
-                    retryAfterTimeout: .random(in: 0...15, using: &random),
-                    success: .random(in: 0...4, using: &random))
-                let budget = RetryBudget(prices, name: "db")
-                var model = Model(prices: prices, tokens: prices.capacity)
-                var paid: [RetryBudget.Withdrawal] = []
+                var model = BucketModel(&random)
+                let budget = RetryBudget(model.prices, name: "db")
                 for _ in 0..<200 {
-                    switch Int.random(in: 0..<4, using: &random) {
-                    case 0:
-                        budget.rewardSuccess()
-                        model.add(prices.success)
-                    case 1:
-                        guard let withdrawal = paid.popLast() else { continue }
-                        budget.refundSuccess(withdrawal)
-                        model.add(withdrawal.tokens)
-                    default:
-                        let timedOut = Bool.random(using: &random)
-                        let price = timedOut ? prices.retryAfterTimeout : prices.retry
-                        let withdrawal = budget.withdraw(afterTimeout: timedOut)
-                        #expect((withdrawal != nil) == (model.tokens >= price))
-                        if let withdrawal {
-                            paid.append(withdrawal)
-                            model.tokens -= price
-                        }
-                    }
+                    model.step(budget, &random)
                     #expect(budget.remaining == model.tokens)
                 }
                 Self.expectAlternation(world)
@@ -135,7 +144,9 @@ struct RetryBudgetTests {
             }
             #expect(budget.remaining == 2)
             let refused = await failure {
-                try await budget.run { () async throws in _ = Issue.record("it ran") }
+                try await budget.run { () async throws -> Void in
+                    Issue.record("it ran")
+                }
             }
             guard case .rejected(.budgetExhausted) = refused as? PolicyError<any Error> else {
                 Issue.record("\(String(describing: refused))")
