@@ -179,7 +179,7 @@ struct RetryBudgetTests {
     }
 }
 
-@Suite("Classifier")
+@Suite("Classifier", .timeLimit(.minutes(1)))
 struct ClassifierTests {
     private struct Coded: Classified, Equatable {
         let isTransient: Bool
