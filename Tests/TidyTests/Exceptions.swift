@@ -22,6 +22,12 @@ extension Exemption {
         Exemption(
             rule: "function-shape", path: "Sources/Stoic/Concurrency/MapConcurrent.swift",
             reason: "what a caller of mapConcurrent may choose has a name and a default each"),
+        Exemption(
+            rule: "function-shape", path: "Sources/Stoic/Policies/Pipeline.swift",
+            reason: "what a caller of its retry may choose has a name and a default each"),
+        Exemption(
+            rule: "function-shape", path: "Sources/Stoic/Policies/RateLimiter.swift",
+            reason: "a rate, its time and its burst are three numbers, and none has a default"),
     ]
 
     /// The findings that no exemption covers.

@@ -24,7 +24,7 @@ public struct Pipeline: Sendable {
     private struct Retries: Sendable {
         let schedule: Schedule
         let attempts: Int
-        let budget: RetryBudget?
+        let budget: BudgetChoice
         let when: @Sendable (any Error) -> RetryDecision
         let site: (file: String, line: Int)
 
@@ -52,11 +52,11 @@ public struct Pipeline: Sendable {
     /// - Parameters:
     ///   - schedule: The delays between attempts.
     ///   - attempts: How many there are in all, the first one included: 1...10,000.
-    ///   - budget: What limits the retries of all callers together; `nil` for nothing.
+    ///   - budget: What limits the retries of all callers together.
     ///   - when: What to do about the operation's own error.
     public func retry(
         _ schedule: Schedule = .standard, attempts: Int = 3,
-        budget: RetryBudget? = .ambientDefault, file: String = #fileID, line: Int = #line,
+        budget: BudgetChoice = .ambient(), file: String = #fileID, line: Int = #line,
         when: @escaping @Sendable (any Error) -> RetryDecision = { Classifier.default($0) }
     ) -> Pipeline {
         with {
@@ -122,7 +122,8 @@ public struct Pipeline: Sendable {
     ) async throws -> R {
         guard let retries else { return try await limited(clock, operation) }
         return try await Stoic::retry(
-            retries.schedule, attempts: retries.attempts, budget: retries.budget, clock: clock,
+            retries.schedule, attempts: retries.attempts, budget: retries.budget.current,
+            clock: clock,
             file: retries.site.file, line: retries.site.line, when: retries.decide
         ) { (_: Attempt) async throws -> R in
             try await limited(clock, operation)

@@ -136,15 +136,8 @@ extension TransitionTable {
         mutating func add(_ row: Row) {
             switch row.content {
             case .rule(let states, let events, let answer, let effect):
-                for state in states {
-                    for event in events {
-                        let pair = Pair(state: state, event: event)
-                        let rule = Rule(answer: answer, effect: effect)
-                        if rules.updateValue(rule, forKey: pair) != nil {
-                            doubled.append("\(state) × \(event)")
-                        }
-                    }
-                }
+                let rule = Rule(answer: answer, effect: effect)
+                for state in states { add(rule, state, on: events) }
             case .work(let state, let work):
                 if works.updateValue(work, forKey: state) != nil {
                     other.append("two pieces of work in \(state)")
@@ -154,6 +147,13 @@ extension TransitionTable {
                     if duration <= .zero { other.append("a timeout of no time in \(state)") }
                     timeouts[state, default: []].append(Timeout(duration: duration, event: event))
                 }
+            }
+        }
+
+        private mutating func add(_ rule: Rule, _ state: State, on events: [Event]) {
+            for event in events {
+                let isNew = rules.updateValue(rule, forKey: Pair(state: state, event: event)) == nil
+                if !isNew { doubled.append("\(state) × \(event)") }
             }
         }
 

@@ -65,7 +65,7 @@ struct PipelineTests {
             let limiter = RateLimiter(rate: 1, per: .seconds(100), burst: 10)
             let pipeline = Pipeline()
                 .attemptDeadline(.seconds(1)).breaker(breaker).rateLimit(limiter)
-                .retry(.spaced(.seconds(1)), attempts: 3, budget: nil)
+                .retry(.spaced(.seconds(1)), attempts: 3, budget: .unlimited)
                 .bulkhead(bulkhead).deadline(.seconds(30))
             let call = spawn { () -> String in
                 do { return "\(try await pipeline.run(db.fail))" } catch { return "\(error)" }
@@ -91,7 +91,7 @@ struct PipelineTests {
         try await simulate { world in
             let breaker = CircuitBreaker("db")
             let pipeline = Pipeline()
-                .retry(.immediate, attempts: 10, budget: nil).breaker(breaker)
+                .retry(.immediate, attempts: 10, budget: .unlimited).breaker(breaker)
                 .attemptDeadline(.seconds(1))
             await #expect(
                 throws: PolicyError<DeadlineExceeded>.failed(
