@@ -139,7 +139,7 @@ extension RateLimiter {
 
     fileprivate enum Turn {
         case taken(next: Parking<Call>?)
-        case sleep(Int64)
+        case rest(Int64)
     }
 
     fileprivate struct State {
@@ -174,7 +174,7 @@ extension RateLimiter {
             case .taken(let next):
                 next?.settle(.lead)
                 return
-            case .sleep(let wait):
+            case .rest(let wait):
                 do {
                     try await clock.sleep(until: now.advanced(by: .nanoseconds(wait)))
                 } catch {
@@ -208,7 +208,7 @@ extension RateLimiter.State {
     ) -> RateLimiter.Turn? {
         guard !isCancelled else { return nil }
         bucket.pass(to: now)
-        guard bucket.take() else { return .sleep(bucket.wait(forToken: 1)) }
+        guard bucket.take() else { return .rest(bucket.wait(forToken: 1)) }
         return .taken(next: leave(ticket))
     }
 

@@ -127,58 +127,78 @@ struct BreakerModelTests {
         _ commands: [Command], _ settings: CircuitBreaker.Settings,
         model modelSettings: CircuitBreaker.Settings? = nil
     ) -> String? {
-        var core = BreakerCore(settings, random: .seeded(3))
-        var model = BreakerModel(settings: modelSettings ?? settings)
-        var now: Int64 = 0
-        var running: [(BreakerCore.Ticket, UInt64)] = []
+        var pair = Pair(
+            core: BreakerCore(settings, random: .seeded(3)),
+            model: BreakerModel(settings: modelSettings ?? settings))
         for (index, command) in commands.enumerated() {
-            switch command {
-            case .pass(let milliseconds):
-                now += milliseconds * 1_000_000
-            case .begin, .call:
-                let admitted = model.admit(now)
-                guard case .admitted(let ticket) = core.admit(at: now).0 else {
-                    if admitted { return "\(index): refused" }
-                    break
-                }
-                guard admitted else { return "\(index): admitted" }
-                if case .call(let outcome) = command {
-                    _ = core.settle(ticket, outcome, at: now)
-                    model.settle(model.generation, outcome, now)
-                } else {
-                    running.append((ticket, model.generation))
-                }
-            case .end(let place, let outcome) where place < running.count:
-                let (ticket, born) = running.remove(at: place)
-                _ = core.settle(ticket, outcome, at: now)
-                model.settle(born, outcome, now)
-            case .end:
-                break
-            }
-            if let difference = compare(core, &model, now) { return "\(index): \(difference)" }
+            guard let difference = pair.step(command) ?? pair.difference else { continue }
+            return "\(index): \(difference)"
         }
         return nil
     }
 
-    private func compare(
-        _ core: BreakerCore, _ model: inout BreakerModel, _ now: Int64
-    ) -> String? {
-        switch (core.phase, model.phase) {
-        case (.closed, .closed):
+    /// A breaker and its model, of which the same is asked.
+    private struct Pair {
+        var core: BreakerCore
+        var model: BreakerModel
+        var now: Int64 = 0
+        var running: [(BreakerCore.Ticket, UInt64)] = []
+
+        mutating func step(_ command: Command) -> String? {
+            switch command {
+            case .pass(let milliseconds):
+                now += milliseconds * 1_000_000
+            case .begin:
+                return begin()
+            case .call(let outcome):
+                let count = running.count
+                if let difference = begin() { return difference }
+                if running.count > count { end(count, outcome) }
+            case .end(let place, let outcome):
+                if place < running.count { end(place, outcome) }
+            }
             return nil
-        case (.halfOpen(let probing), .halfOpen):
-            let same = probing.running == model.probes && probing.successes == model.successes
-            return same ? nil : "\(probing) instead of \(model.probes), \(model.successes)"
-        case (.open(let until), .open(.max)):
-            // The jitter is the core's: it must lie within the bounds, and then counts.
-            guard model.openRange.contains(until - now) else { return "open for \(until - now)" }
-            model.openings += 1
-            model.phase = .open(until: until)
-            return nil
-        case (.open(let until), .open(let modelUntil)):
-            return until == modelUntil ? nil : "open until \(until)"
-        case (.closed, _), (.open, _), (.halfOpen, _):
-            return "\(core.phase) instead of \(model.phase)"
+        }
+
+        private mutating func begin() -> String? {
+            let isExpected = model.admit(now)
+            guard case .admitted(let ticket) = core.admit(at: now).0 else {
+                return isExpected ? "refused" : nil
+            }
+            running.append((ticket, model.generation))
+            return isExpected ? nil : "admitted"
+        }
+
+        private mutating func end(_ place: Int, _ outcome: BreakerCore.Outcome) {
+            let (ticket, born) = running.remove(at: place)
+            _ = core.settle(ticket, outcome, at: now)
+            model.settle(born, outcome, now)
+        }
+
+        /// How the two differ now. The jitter is the core's: the model takes it over once it is
+        /// within its bounds.
+        var difference: String? {
+            mutating get {
+                switch (core.phase, model.phase) {
+                case (.closed, .closed):
+                    return nil
+                case (.halfOpen(let probing), .halfOpen):
+                    let isSame =
+                        probing.running == model.probes && probing.successes == model.successes
+                    return isSame ? nil : "\(probing) for \(model.probes), \(model.successes)"
+                case (.open(let until), .open(.max)):
+                    guard model.openRange.contains(until - now) else {
+                        return "open for \(until - now)"
+                    }
+                    model.openings += 1
+                    model.phase = .open(until: until)
+                    return nil
+                case (.open(let until), .open(let expected)):
+                    return until == expected ? nil : "open until \(until)"
+                case (.closed, _), (.open, _), (.halfOpen, _):
+                    return "\(core.phase) for \(model.phase)"
+                }
+            }
         }
     }
 
