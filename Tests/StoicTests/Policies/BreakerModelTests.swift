@@ -104,7 +104,7 @@ struct BreakerModelTests {
             let check = ModelCheck(length: 150, command: Self.command) {
                 disagreement($0, settings)
             }
-            try check.check(seeds: 0..<3_000)
+            try check.check(seeds: 0..<1_000)
         }
     }
 
