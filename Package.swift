@@ -41,6 +41,8 @@ let package = Package(
     products: [
         .executable(name: "orchestrator", targets: ["orchestrator"]),
         .library(name: "Stoic", targets: ["Stoic"]),
+        .library(name: "StoicProcess", targets: ["StoicProcess"]),
+        .library(name: "StoicLog", targets: ["StoicLog"]),
         .library(name: "StoicTesting", targets: ["StoicTesting"]),
         .library(name: "ServiceKit", targets: ["ServiceKit"]),
     ],
@@ -56,6 +58,10 @@ let package = Package(
 
         // Layer 1: the library and the brain.
         swift("Stoic", also: fast),
+
+        // Layer 2: what of the library touches the process: signals, and the logs of the system.
+        swift("StoicProcess", ["Stoic"]),
+        swift("StoicLog", ["Stoic"]),
 
         // Layer 2: what tests of programs that use the library import.
         swift("StoicTesting", ["Stoic"]),
@@ -87,6 +93,19 @@ let package = Package(
             name: "puppet", path: "Tests/Fixtures/puppet", cSettings: strictC,
             linkerSettings: [.linkedLibrary("m")]),
         tests("StoicTests", ["Stoic", "StoicTesting"], also: fast),
+        .executableTarget(
+            name: "graceful-async", dependencies: ["Stoic", "StoicProcess"],
+            path: "Tests/Fixtures/graceful/async", swiftSettings: strict),
+        .executableTarget(
+            name: "graceful-toplevel", dependencies: ["Stoic", "StoicProcess"],
+            path: "Tests/Fixtures/graceful/toplevel", swiftSettings: strict),
+        .executableTarget(
+            name: "graceful-sync", dependencies: ["Stoic", "StoicProcess"],
+            path: "Tests/Fixtures/graceful/sync", swiftSettings: strict),
+        tests(
+            "StoicProcessTests",
+            ["StoicProcess", "graceful-async", "graceful-toplevel", "graceful-sync"]),
+        tests("StoicLogTests", ["Stoic", "StoicLog"]),
         tests("EventLoopTests", ["EventLoop", "CProcess"]),
         .executableTarget(name: "runaway", path: "Tests/Fixtures/runaway", cSettings: strictC),
         .executableTarget(

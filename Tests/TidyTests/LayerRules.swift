@@ -4,9 +4,9 @@ enum Layers {
     static let rows: [String: Set<String>] = [
         "CProcess": [], "CLifecycle": [],
         "Stoic": ["Synchronization"],
-        "StoicProcess": ["Stoic", "Glibc"],
-        "StoicLog": ["Stoic", "Glibc"],
-        "StoicTesting": ["Stoic"],
+        "StoicProcess": ["Stoic", "Glibc", "Synchronization"],
+        "StoicLog": ["Stoic", "Glibc", "Synchronization"],
+        "StoicTesting": ["Stoic", "Synchronization"],
         "EventLoop": ["CUV", "CProcess", "Glibc", "Synchronization"],
         "ServiceKit": ["CLifecycle", "Glibc"],
         "Manifest": ["Stoic", "CYAML", "CJSON", "Glibc"],

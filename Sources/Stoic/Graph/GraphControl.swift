@@ -37,6 +37,16 @@ final class GraphControl: Sendable {
         for run in runs { run.requestStop(cause) }
     }
 
+    /// Cuts every stop short: what runs is cancelled now, and left behind if it ignores that.
+    func force() {
+        for run in state.withLock({ Array($0.runs.values) }) { run.force() }
+    }
+
+    /// What every run is doing, for people.
+    var summary: [String] {
+        state.withLock { Array($0.runs.values) }.flatMap { $0.summary }
+    }
+
     func events() -> AsyncStream<Event> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Event.self, bufferingPolicy: .bufferingNewest(Self.mostUnread))

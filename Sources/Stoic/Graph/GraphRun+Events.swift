@@ -59,23 +59,43 @@ extension GraphRun {
 }
 
 extension EventName {
+    /// A run begins. Field: `services`, how many there are.
     public static let graphStarting = EventName("graph.starting")
+    /// Every service has started; the body runs now.
     public static let graphStarted = EventName("graph.started")
+    /// Everything stops, in order.
     public static let graphStopping = EventName("graph.stopping")
+    /// Nothing of a run is left, except what was left behind.
     public static let graphStopped = EventName("graph.stopped")
+    /// All stops together took longer than the budget.
     public static let graphExitBudgetExceeded = EventName("graph.exitBudgetExceeded")
+    /// Two keys of one graph share a name and differ in type. Field: `name`.
     public static let graphSameNameDifferentType = EventName("graph.sameNameDifferentType")
+    /// The rules met an event that cannot be: a bug of the library. Fields: `what`, perhaps
+    /// `service`.
     public static let graphDefect = EventName("graph.defect")
+    /// A service starts. Field: `service`.
     public static let serviceStarting = EventName("service.starting")
+    /// A service has started. Field: `service`.
     public static let serviceStarted = EventName("service.started")
+    /// A start threw. Fields: `service`, `error`.
     public static let serviceStartFailed = EventName("service.startFailed")
+    /// A start ended because it was cancelled. Field: `service`.
     public static let serviceStartCancelled = EventName("service.startCancelled")
+    /// A start took too long and is cancelled. Fields: `service`, `after`.
     public static let serviceStartTimedOut = EventName("service.startTimedOut")
+    /// A start that nobody waits for any more returned; what it made is stopped. Field: `service`.
     public static let serviceLateStart = EventName("service.lateStart")
+    /// The work of a service threw; everything stops. Fields: `service`, `error`.
     public static let serviceWorkFailed = EventName("service.workFailed")
+    /// A service stops. Field: `service`.
     public static let serviceStopping = EventName("service.stopping")
+    /// A service has stopped. Field: `service`.
     public static let serviceStopped = EventName("service.stopped")
+    /// A stop threw. Fields: `service`, `error`.
     public static let serviceStopFailed = EventName("service.stopFailed")
+    /// A stop took too long and is cancelled. Field: `service`.
     public static let serviceStopTimedOut = EventName("service.stopTimedOut")
+    /// A start or a stop ignored its cancellation and was left behind. Field: `service`.
     public static let serviceStopAbandoned = EventName("service.stopAbandoned")
 }

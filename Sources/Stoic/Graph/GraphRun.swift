@@ -18,7 +18,6 @@ final class GraphRun: Sendable {
         var stopped: [Int] = []
         /// What the work of a service threw.
         var workFailure: (any Error)?
-        var body: (cause: CauseBox, handle: ChildHandle?)?
     }
 
     let label: String
@@ -26,6 +25,8 @@ final class GraphRun: Sendable {
     let control: GraphControl
     let context: Context
     let values = ServiceValues()
+    /// The body of `run`: it may be cancelled before it begins.
+    let body: OwnedBody
     let state: Mutex<State>
     /// Whether everything is up (`true`), or it ends before it was (`false`).
     private let up = Completion<Bool>()
@@ -44,6 +45,7 @@ final class GraphRun: Sendable {
         context.path = ScopePath(graph.label, inside: context.path)
         context.abandoned = AbandonedWork(inside: context.abandoned)
         self.context = context
+        body = OwnedBody(CauseBox(inside: context.cause))
         let ambient = context.ambient
         origins = (ambient.livenessClock.now, ambient.clock.now)
         timers = Mutex([:])
@@ -62,9 +64,9 @@ final class GraphRun: Sendable {
         }
     }
 
-    /// Starts everything, runs `body`, and stops everything.
+    /// Starts everything, runs `work`, and stops everything.
     nonisolated(nonsending) func perform<R>(
-        _ body: nonisolated(nonsending) (Services) async throws -> R
+        _ work: nonisolated(nonsending) (Services) async throws -> R
     ) async throws -> R {
         tell(.graphStarting, .info, [.init("services", provides.count)])
         if !provides.isEmpty {
@@ -79,7 +81,7 @@ final class GraphRun: Sendable {
             }
         }
         tell(.graphStarted, .info)
-        let result = await runBody(body)
+        let result = await runBody(work)
         await stop(exit(after: result))
         if let failure = state.withLock({ $0.workFailure }) { throw failure }
         return try result.get()
@@ -136,7 +138,7 @@ final class GraphRun: Sendable {
     /// The project ends; if it was not up, the body never runs.
     func noteStopping() {
         up.fulfil(false)
-        cancelBody(.siblingFailed)
+        body.cancel(.siblingFailed)
     }
 
     /// Nothing runs any more.
@@ -150,50 +152,19 @@ final class GraphRun: Sendable {
 
 extension GraphRun {
     private nonisolated(nonsending) func runBody<R>(
-        _ body: nonisolated(nonsending) (Services) async throws -> R
+        _ work: nonisolated(nonsending) (Services) async throws -> R
     ) async -> Result<R, any Error> {
-        let cause = CauseBox(inside: context.cause)
-        if Task.isCancelled { cause.recordCaller() }
-        let earlier = state.withLock { state -> Exit? in
-            state.body = (cause, nil)
-            return state.exit
-        }
-        if case .cancelled(let reason) = earlier { cause.record(reason) }
-        let cancellation = CallerCancellation(
-            alreadyCancelled: Task.isCancelled || cause.own != nil
-        ) { handle in
-            cause.recordCaller()
-            handle.cancel()
-        }
         var inside = Context.current
-        inside.cause = cause
+        inside.cause = body.cause
         let services = Services(values: values, reader: nil)
-        defer { state.withLock { $0.body = nil } }
         do {
             return .success(
                 try await withContext(inside) {
-                    try await runChild(
-                        { () async throws -> R in try await body(services) },
-                        cancellation: cancellation, suspended: { self.bodySuspended($0) })
+                    try await body.run { () async throws -> R in try await work(services) }
                 })
         } catch {
             return .failure(error)
         }
-    }
-
-    private func bodySuspended(_ handle: ChildHandle) {
-        let isCancelled = state.withLock { state in
-            state.body?.handle = handle
-            return state.body?.cause.own != nil
-        }
-        if isCancelled { handle.cancel() }
-    }
-
-    /// Cancels the body, if it runs, for this reason.
-    func cancelBody(_ cause: CancellationCause) {
-        guard let body = state.withLock({ $0.body }) else { return }
-        body.cause.record(cause)
-        body.handle?.cancel()
     }
 
     private func exit<R>(after result: Result<R, any Error>) -> Exit {
@@ -223,10 +194,34 @@ extension GraphRun {
     /// The stop was asked for from outside.
     func requestStop(_ cause: CancellationCause) {
         note(.cancelled(cause))
-        cancelBody(cause)
+        body.cancel(cause)
         // Once the body runs its end stops everything; before that nothing else would.
         guard up.value != true else { return }
         post(.command(Command(.stopProject(.requested(cause.description)), by: label)))
+    }
+
+    /// Nobody waits any longer: the machine skips to the end of every ladder.
+    func force() {
+        note(.cancelled(.requested))
+        body.cancel(.requested)
+        post(.command(Command(.force, by: label)))
+    }
+
+    /// One line for each service that is not at rest.
+    var summary: [String] {
+        state.withLock { state in
+            state.machine.services.compactMap { id in
+                let name = provides[id.slot].key.name
+                switch state.machine.state(of: id) {
+                case .waiting: return "\(name) waits for what it needs"
+                case .starting: return "\(name) starts"
+                case .up: return "\(name) is up"
+                case .stopping: return "\(name) stops"
+                case .abandoned: return "\(name) was left behind"
+                case .backingOff, .ended: return nil
+                }
+            }
+        }
     }
 
     /// Why the body never ran.

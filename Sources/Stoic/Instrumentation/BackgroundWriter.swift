@@ -108,32 +108,39 @@ package final class BackgroundWriter: Sendable {
         var failures = 0
         var lastDropReport = ContinuousClock.now
         while true {
-            guard let line = next(&lastDropReport) else {
+            guard let next = next(&lastDropReport) else {
                 if wakeup.wait(for: .seconds(5)) || !retire() { continue }
                 return
             }
             if let until = quietUntil, ContinuousClock.now < until {
-                finish(dropping: 1)
+                finish(next, isWritten: false)
                 continue
             }
-            switch write(line) {
+            switch write(next.line) {
             case .written:
                 quietUntil = nil
                 failures = 0
-                finish(dropping: 0)
+                finish(next, isWritten: true)
             case .failed(let number):
                 if failures == 0 { complain(number) }
                 let wait = Self.outage.delayBeforeJitter(step: failures)
                 quietUntil = ContinuousClock.now.advanced(by: wait)
                 failures += 1
-                finish(dropping: 1)
+                finish(next, isWritten: false)
             }
         }
     }
 
+    /// A line to be written.
+    private struct Next {
+        let line: [UInt8]
+        /// How many dropped lines it tells of; 0 if it is a line like any other.
+        let reported: Int
+    }
+
     private static let outage = Schedule.exponential(base: .seconds(1), cap: .seconds(60))
 
-    private func next(_ lastDropReport: inout ContinuousClock.Instant) -> [UInt8]? {
+    private func next(_ lastDropReport: inout ContinuousClock.Instant) -> Next? {
         let isDue = ContinuousClock.now - lastDropReport >= Self.dropReportGap
         let (line, dropped): ([UInt8]?, Int) = state.withLock { state in
             if isDue, state.dropped > 0 {
@@ -145,16 +152,21 @@ package final class BackgroundWriter: Sendable {
             state.underWay += 1
             return (state.lines.removeFirst(), 0)
         }
-        guard dropped > 0 else { return line }
-        lastDropReport = .now
-        return describeDrop(dropped)
+        if dropped > 0 {
+            lastDropReport = .now
+            return Next(line: describeDrop(dropped), reported: dropped)
+        }
+        return line.map { Next(line: $0, reported: 0) }
     }
 
-    private func finish(dropping count: Int) {
+    /// Counts what became of a line; what a report told of is told again if it was not written.
+    private func finish(_ next: Next, isWritten: Bool) {
         let flushers: [Completion<Void>] = state.withLock { state in
             state.underWay -= 1
-            state.dropped += count
-            state.droppedInAll += count
+            if !isWritten {
+                state.dropped += max(next.reported, 1)
+                if next.reported == 0 { state.droppedInAll += 1 }
+            }
             guard state.lines.isEmpty, state.underWay == 0 else { return [] }
             defer { state.flushers = [] }
             return state.flushers
@@ -181,7 +193,8 @@ package final class BackgroundWriter: Sendable {
         var done = 0
         while done < bytes.count {
             let count = unsafe bytes.withUnsafeBytes { buffer in
-                unsafe Glibc.write(descriptor, buffer.baseAddress?.advanced(by: done), bytes.count - done)
+                unsafe Glibc.write(
+                    descriptor, buffer.baseAddress?.advanced(by: done), bytes.count - done)
             }
             if count >= 0 {
                 done += count

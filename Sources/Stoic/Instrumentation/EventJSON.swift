@@ -18,7 +18,8 @@ package enum EventJSON {
 
     /// The line that says how many events were dropped.
     package static func dropped(_ count: Int) -> String {
-        "{\"event\":\"instrumentation.dropped\",\"level\":\"warning\",\"fields\":{\"events\":\(count)}}\n"
+        let name = string(EventName.instrumentationDropped.text)
+        return "{\"event\":\(name),\"level\":\"warning\",\"fields\":{\"events\":\(count)}}\n"
     }
 
     private static func value(_ field: Event.Field) -> String {

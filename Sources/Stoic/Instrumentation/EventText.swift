@@ -18,12 +18,14 @@ package struct EventText: Sendable {
     /// The line that says how many events were dropped.
     package func dropped(_ count: Int) -> String {
         let prefix = showsPriority ? "<\(Event.Level.warning.priority)>" : ""
-        return "\(prefix)warning instrumentation.dropped events=\(count)\n"
+        return "\(prefix)warning \(EventName.instrumentationDropped) events=\(count)\n"
     }
 
     /// A value in quotes if it has spaces, quotes or control characters, so that a line stays one.
     private static func quoted(_ text: String) -> String {
-        let isPlain = text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0 != "\"" && $0.value != 0x7F }
+        let isPlain = text.unicodeScalars.allSatisfy {
+            $0.value > 0x20 && $0 != "\"" && $0.value != 0x7F
+        }
         guard !isPlain || text.isEmpty else { return text }
         return EventJSON.string(text)
     }

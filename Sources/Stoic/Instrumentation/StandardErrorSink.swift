@@ -33,7 +33,9 @@ public struct StandardErrorSink: Instrumentation {
     /// Waits until everything reported so far is written, at most for `limit`; default 500 ms.
     /// - Returns: Whether it is.
     @discardableResult
-    public nonisolated(nonsending) func flush(within limit: Duration = .milliseconds(500)) async -> Bool {
+    public nonisolated(nonsending) func flush(within limit: Duration = .milliseconds(500)) async
+        -> Bool
+    {
         await writer.flush(within: limit)
     }
 }
@@ -61,7 +63,9 @@ public struct JSONLinesSink: Instrumentation {
     /// Waits until everything reported so far is written, at most for `limit`; default 500 ms.
     /// - Returns: Whether it is.
     @discardableResult
-    public nonisolated(nonsending) func flush(within limit: Duration = .milliseconds(500)) async -> Bool {
+    public nonisolated(nonsending) func flush(within limit: Duration = .milliseconds(500)) async
+        -> Bool
+    {
         await writer.flush(within: limit)
     }
 }

@@ -15,7 +15,6 @@ final class ScopeCore: Sendable {
         var forks: [UInt64: Fork] = [:]
         var nextFork: UInt64 = 0
         var failures: [any Error] = []
-        var body: ChildHandle?
     }
 
     /// Work beside the body.
@@ -27,6 +26,8 @@ final class ScopeCore: Sendable {
 
     let label: String
     let cause: CauseBox
+    /// The body of `withScope`.
+    let body: OwnedBody
     let abandoned: AbandonedWork
     /// The context of everything inside.
     let context: Context
@@ -36,6 +37,7 @@ final class ScopeCore: Sendable {
         self.label = label
         var context = Context.current
         cause = CauseBox(inside: context.cause)
+        body = OwnedBody(cause)
         abandoned = AbandonedWork(inside: context.abandoned)
         context.cause = cause
         context.abandoned = abandoned
@@ -93,23 +95,14 @@ final class ScopeCore: Sendable {
 
     /// Cancels the body and the forks for this reason, unless there was one before.
     func cancel(_ reason: CancellationCause) {
-        cause.record(reason)
-        let (body, forks) = state.withLock { ($0.body, Array($0.forks.values)) }
-        body?.cancel()
-        for fork in forks { fork.task.cancel() }
-    }
-
-    /// The body has suspended: this cancels it from now on.
-    func bodySuspended(_ handle: ChildHandle) {
-        state.withLock { $0.body = handle }
-        if cause.own != nil { handle.cancel() }
+        body.cancel(reason)
+        for fork in state.withLock({ Array($0.forks.values) }) { fork.task.cancel() }
     }
 
     /// Refuses forks from now on, and gives back those that run.
     func beginClosing() -> [Fork] {
         state.withLock { state in
             state.phase = .closing
-            state.body = nil
             return state.forks.sorted { $0.key < $1.key }.map(\.value)
         }
     }

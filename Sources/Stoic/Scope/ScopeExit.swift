@@ -110,14 +110,24 @@ extension Exit {
 }
 
 extension EventName {
+    /// A scope begins.
     public static let scopeOpened = EventName("scope.opened")
+    /// A scope ends. Field: `exit`, how its body ended.
     public static let scopeClosing = EventName("scope.closing")
+    /// A scope has ended. Field: `abandoned`, how much was left behind in it.
     public static let scopeClosed = EventName("scope.closed")
+    /// A fork threw. Fields: `fork`, `error`.
     public static let scopeForkFailed = EventName("scope.forkFailed")
+    /// A finalizer threw. Fields: `label`, `error`.
     public static let scopeFinalizerFailed = EventName("scope.finalizerFailed")
+    /// A finalizer was cut by its deadline. Fields: `label`, `after`.
     public static let scopeFinalizerTimedOut = EventName("scope.finalizerTimedOut")
+    /// A finalizer ignored its cancellation and was left behind. Field: `label`.
     public static let scopeFinalizerAbandoned = EventName("scope.finalizerAbandoned")
+    /// A fork ignored its cancellation and was left behind. Field: `fork`.
     public static let scopeAbandonedWork = EventName("scope.abandonedWork")
+    /// A resource was leaked on purpose: work that was left behind may use it. Field: `label`.
     public static let scopeQuarantined = EventName("scope.quarantined")
+    /// A fork or a finalizer came too late and was refused. Fields: `scope`, `label`.
     public static let scopeRejectedAfterClose = EventName("scope.rejectedAfterClose")
 }

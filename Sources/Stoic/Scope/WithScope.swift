@@ -35,16 +35,9 @@ private nonisolated(nonsending) func runBody<R, E: Error>(
     _ body: nonisolated(nonsending) (borrowing Scope) async throws(E) -> R, _ core: ScopeCore
 ) async -> Result<R, E> {
     emit(.scopeOpened, .debug)
-    if Task.isCancelled { core.cause.recordCaller() }
-    let cancellation = CallerCancellation(alreadyCancelled: Task.isCancelled) { _ in
-        core.cause.recordCaller()
-        core.cancel(.requested)
-    }
     do throws(E) {
         return .success(
-            try await runChild(
-                { () async throws(E) -> R in try await body(Scope(core: core)) },
-                cancellation: cancellation, suspended: { core.bodySuspended($0) }))
+            try await core.body.run { () async throws(E) -> R in try await body(Scope(core: core)) })
     } catch {
         return .failure(error)
     }

@@ -42,13 +42,14 @@ final class SupervisorCore: Sendable {
         var history: [SupervisorError.Failure] = []
         var isClosing = false
         var failure: SupervisorError?
-        var body: ChildHandle?
         var random: RandomSource
     }
 
     let rules: Supervision
     let context: Context
     let cause: CauseBox
+    /// The body of `withSupervisor`.
+    let body: OwnedBody
     let mailbox = Mailbox<Message>()
     /// No child runs any more, or will.
     let idle = Completion<Void>()
@@ -58,6 +59,7 @@ final class SupervisorCore: Sendable {
         self.rules = rules
         var context = Context.current
         cause = CauseBox(inside: context.cause)
+        body = OwnedBody(cause)
         context.cause = cause
         context.abandoned = AbandonedWork(inside: context.abandoned)
         context.path = ScopePath(label, inside: context.path)
@@ -76,15 +78,6 @@ final class SupervisorCore: Sendable {
         }
         guard let index else { throw .shuttingDown }
         mailbox.send(.added(index))
-    }
-
-    /// The body has suspended: this cancels it from now on.
-    func bodySuspended(_ handle: ChildHandle) {
-        let mustEnd = state.withLock { state in
-            state.body = handle
-            return cause.own != nil
-        }
-        if mustEnd { handle.cancel() }
     }
 
     /// Starts one run of a child.
@@ -123,11 +116,18 @@ final class SupervisorCore: Sendable {
 }
 
 extension EventName {
+    /// A child runs. Field: `child`.
     public static let supervisorChildStarted = EventName("supervisor.childStarted")
+    /// A child threw. Fields: `child`, `error`.
     public static let supervisorChildFailed = EventName("supervisor.childFailed")
+    /// A child has ended without a failure, or was stopped. Field: `child`.
     public static let supervisorChildStopped = EventName("supervisor.childStopped")
+    /// A child, and those that go along, run again after a delay. Fields: `child`, `after`.
     public static let supervisorRestartScheduled = EventName("supervisor.restartScheduled")
+    /// A child runs again. Field: `child`.
     public static let supervisorRestarted = EventName("supervisor.restarted")
+    /// Children failed more often than is allowed. Fields: `child`, `restarts`.
     public static let supervisorIntensityExceeded = EventName("supervisor.intensityExceeded")
+    /// A supervisor ends with a failure. Field: `why`.
     public static let supervisorEscalated = EventName("supervisor.escalated")
 }

@@ -185,14 +185,12 @@ struct SupervisorLoop {
     // MARK: The end
 
     private func fail(_ failure: SupervisorError) {
-        let body = core.state.withLock { state in
+        core.state.withLock { state in
             state.failure = state.failure ?? failure
             state.isClosing = true
-            return state.body
         }
         emit(.supervisorEscalated, .error, [.init("why", describing: failure)], in: core.context)
-        core.cause.record(.siblingFailed)
-        body?.cancel()
+        core.body.cancel(.siblingFailed)
     }
 
     private func endsByItself() -> Bool {
@@ -264,5 +262,6 @@ extension SupervisorCore.Child {
 }
 
 extension EventName {
+    /// A child ignored its stop and was left behind. Field: `child`.
     public static let supervisorChildAbandoned = EventName("supervisor.childAbandoned")
 }

@@ -62,16 +62,11 @@ public nonisolated(nonsending) func withSupervisor<R>(
 private nonisolated(nonsending) func runBody<R>(
     _ body: nonisolated(nonsending) (borrowing Supervisor) async throws -> R, _ core: SupervisorCore
 ) async -> Result<R, any Error> {
-    if Task.isCancelled { core.cause.recordCaller() }
-    let cancellation = CallerCancellation(alreadyCancelled: Task.isCancelled) { handle in
-        core.cause.recordCaller()
-        handle.cancel()
-    }
     do {
         return .success(
-            try await runChild(
-                { () async throws -> R in try await body(Supervisor(core: core)) },
-                cancellation: cancellation, suspended: { core.bodySuspended($0) }))
+            try await core.body.run { () async throws -> R in
+                try await body(Supervisor(core: core))
+            })
     } catch {
         return .failure(error)
     }

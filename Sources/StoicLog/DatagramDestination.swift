@@ -1,0 +1,66 @@
+import Glibc
+import Stoic
+import Synchronization
+
+/// A datagram socket to a path, opened again when the other side was.
+final class DatagramDestination: Sendable {
+    private let path: String
+    private let descriptor = Mutex<Int32>(-1)
+
+    init(_ path: String) { self.path = path }
+
+    deinit {
+        let open = descriptor.withLock { $0 }
+        if open >= 0 { close(open) }
+    }
+
+    /// Sends one datagram; one that is too large goes as a sealed memory file, whose descriptor is
+    /// sent in its place.
+    func send(_ bytes: [UInt8]) -> BackgroundWriter.Outcome {
+        descriptor.withLock { open in
+            if open < 0 { open = Self.connect(to: path) }
+            guard open >= 0 else { return .failed(errno) }
+            let sent = unsafe bytes.withUnsafeBytes { buffer in
+                unsafe Glibc.send(
+                    open, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))
+            }
+            if sent >= 0 { return .written }
+            let number = errno
+            if number == EMSGSIZE || number == ENOBUFS {
+                return MemoryFile.send(bytes, through: open)
+            }
+            // Whoever listened may have started again: the next line tries a new connection.
+            close(open)
+            open = -1
+            return .failed(number)
+        }
+    }
+
+    private static func connect(to path: String) -> Int32 {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let room = MemoryLayout.size(ofValue: address.sun_path)
+        guard path.utf8.count < room else {
+            errno = ENAMETOOLONG
+            return -1
+        }
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) {
+            unsafe $0.copyBytes(from: path.utf8)
+        }
+        let open = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard open >= 0 else { return -1 }
+        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let result = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe Glibc.connect(open, $0, size)
+            }
+        }
+        guard result == 0 else {
+            let number = errno
+            close(open)
+            errno = number
+            return -1
+        }
+        return open
+    }
+}
