@@ -10,6 +10,7 @@ private let handlerPipe = Atomic<Int32>(-1)
 final class SignalBridge: Sendable {
     /// Ends the thread.
     private static let closing: UInt8 = 0
+    private static let caught = [SIGTERM, SIGINT, SIGHUP, SIGQUIT]
 
     private let graph: ServiceGraph
     private let budget: Duration
@@ -46,7 +47,7 @@ final class SignalBridge: Sendable {
     }
 
     private func catchSignals() {
-        for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] {
+        for signal in Self.caught {
             install(signal) { signal in
                 // Only what is safe in a handler: one write, and errno as it was.
                 let saved = errno
@@ -88,6 +89,7 @@ final class SignalBridge: Sendable {
     }
 
     private func listen() {
+        unblockSignals()
         var first: ContinuousClock.Instant?
         while true {
             let lastResort = first?.advanced(
@@ -103,6 +105,15 @@ final class SignalBridge: Sendable {
             }
             if ContinuousClock.now - begin >= GracefulTermination.sameRequest { graph.force() }
         }
+    }
+
+    /// Takes the signals on this thread, whatever the others block: a process that was started from a
+    /// thread that blocks signals, as worker threads do, begins with that mask.
+    private func unblockSignals() {
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        for signal in Self.caught { unsafe sigaddset(&signals, signal) }
+        unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     }
 
     /// The next byte of the pipe; `nil` when that moment passes first.

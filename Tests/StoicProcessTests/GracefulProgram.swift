@@ -17,7 +17,11 @@ final class GracefulProgram {
     private static let limit: Int32 = 30_000
 
     /// Starts the program; both of its outputs come through one pipe.
-    init(_ main: Main, _ mode: String, ignoring signal: Int32? = nil) throws {
+    /// - Parameter blocked: Whether it begins with every signal blocked, as what a worker thread
+    ///   starts does.
+    init(
+        _ main: Main, _ mode: String, ignoring signal: Int32? = nil, blocked: Bool = false
+    ) throws {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { throw Failure(what: "pipe", number: errno) }
         _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
@@ -34,7 +38,7 @@ final class GracefulProgram {
             signal.map { ["/bin/sh", "-c", "trap '' \($0); exec \(program) \(mode)"] }
             ?? [program, mode]
         var child = pid_t()
-        let result = unsafe Self.spawn(arguments, &actions, &child)
+        let result = unsafe Self.spawn(arguments, &actions, blocked, &child)
         Glibc.close(ends[1])
         guard result == 0 else { throw Failure(what: program, number: result) }
         pid = child
@@ -50,12 +54,20 @@ final class GracefulProgram {
 
     private static func spawn(
         _ arguments: [String], _ actions: UnsafePointer<posix_spawn_file_actions_t>,
-        _ child: inout pid_t
+        _ blocked: Bool, _ child: inout pid_t
     ) -> Int32 {
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var mask = sigset_t()
+        _ = blocked ? unsafe sigfillset(&mask) : unsafe sigemptyset(&mask)
+        unsafe posix_spawnattr_setsigmask(&attributes, &mask)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var pointers = unsafe arguments.map { unsafe strdup($0) }
         unsafe pointers.append(nil)
         defer { unsafe pointers.forEach { unsafe free($0) } }
-        return unsafe posix_spawn(&child, arguments[0], actions, nil, pointers, environ)
+        return unsafe posix_spawn(
+            &child, arguments[0], actions, &attributes, pointers, environ)
     }
 
     /// The directory of the build: that of the test bundle.

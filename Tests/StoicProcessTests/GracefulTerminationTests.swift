@@ -103,4 +103,15 @@ struct GracefulTerminationTests {
         #expect(try program.end() == 0)
         #expect(program.lines == ["starting", "start cancelled: signal 15"])
     }
+
+    @Test(
+        "TRM-9: a program that begins with every signal blocked hears them all the same",
+        arguments: GracefulProgram.Main.allCases)
+    func blockedBefore(main: GracefulProgram.Main) throws {
+        let program = try GracefulProgram(main, "good", blocked: true)
+        #expect(try program.wait(for: "up"))
+        program.signal(SIGTERM)
+        #expect(try program.end() == 0)
+        #expect(program.lines.contains("stopped"))
+    }
 }

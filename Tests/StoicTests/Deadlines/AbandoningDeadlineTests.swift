@@ -3,7 +3,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("withAbandoningDeadline", .timeLimit(.minutes(1)))
+@Suite("withAbandoningDeadline", .timeLimit(.minutes(5)))
 struct AbandoningDeadlineTests {
     @Test("DL-10: work that was left behind returns later, or throws later")
     func returnsLater() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("withDeadline", .timeLimit(.minutes(1)))
+@Suite("withDeadline", .timeLimit(.minutes(5)))
 struct WithDeadlineTests {
     @Test("DL-1: the operation ends first: its value, no timer left, silent as nothing is decided")
     func endsFirst() async throws {

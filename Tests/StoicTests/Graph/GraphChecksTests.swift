@@ -3,7 +3,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("ServiceGraph, checked before it runs", .timeLimit(.minutes(1)))
+@Suite("ServiceGraph, checked before it runs", .timeLimit(.minutes(5)))
 struct GraphChecksTests {
     typealias Fix = GraphFixture
 

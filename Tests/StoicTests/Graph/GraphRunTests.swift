@@ -4,7 +4,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("ServiceGraph, starting and stopping", .timeLimit(.minutes(1)))
+@Suite("ServiceGraph, starting and stopping", .timeLimit(.minutes(5)))
 struct GraphRunTests {
     typealias Fix = GraphFixture
 

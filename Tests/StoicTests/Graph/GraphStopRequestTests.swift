@@ -4,7 +4,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("ServiceGraph, stops that are asked for", .timeLimit(.minutes(1)))
+@Suite("ServiceGraph, stops that are asked for", .timeLimit(.minutes(5)))
 struct GraphStopRequestTests {
     typealias Fix = GraphFixture
 

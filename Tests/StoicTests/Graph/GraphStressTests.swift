@@ -5,7 +5,7 @@ import Testing
 @testable import Stoic
 
 /// What only real threads show: the simulation runs one job at a time and preempts none.
-@Suite("ServiceGraph, on real threads", .timeLimit(.minutes(1)))
+@Suite("ServiceGraph, on real threads", .timeLimit(.minutes(5)))
 struct GraphStressTests {
     @Test("GRA-19: starts that return at once, on every thread there is, a thousand times")
     func immediateStarts() async throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("reports", .timeLimit(.minutes(1)))
+@Suite("reports", .timeLimit(.minutes(5)))
 struct ReportTests {
     struct Bug: Defect {}
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("sinks", .timeLimit(.minutes(1)))
+@Suite("sinks", .timeLimit(.minutes(5)))
 struct SinkTests {
     private func event(_ name: String, _ fields: [Event.Field] = []) -> Event {
         Event(

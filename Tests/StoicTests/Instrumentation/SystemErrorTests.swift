@@ -3,7 +3,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("the catalogue of system errors", .timeLimit(.minutes(1)))
+@Suite("the catalogue of system errors", .timeLimit(.minutes(5)))
 struct SystemErrorTests {
     @Test(
         "INS-7: the numbers are the C library's, and each has its class",

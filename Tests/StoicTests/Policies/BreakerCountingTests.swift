@@ -4,7 +4,7 @@ import Testing
 @testable import Stoic
 
 /// What a breaker counts, and what it leaves alone.
-@Suite("CircuitBreaker, counting", .timeLimit(.minutes(1)))
+@Suite("CircuitBreaker, counting", .timeLimit(.minutes(5)))
 struct BreakerCountingTests {
     /// Errors, and whether ten of them open a breaker that counts all but bad requests.
     static let errors: [(any Error & Sendable, Bool)] = [

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("Fallback", .timeLimit(.minutes(1)))
+@Suite("Fallback", .timeLimit(.minutes(5)))
 struct FallbackTests {
     @Test("FBK-1: an operation that succeeds needs none")
     func succeeds() async throws {

@@ -10,7 +10,7 @@ private func refused() async throws(PolicyError<Ill>) -> Int { throw .rejected(.
 private func failed() async throws(PolicyError<Ill>) -> Int { throw .failed(Ill()) }
 
 /// Policies in policies, and what an operation looks like: the error has one layer.
-@Suite("Policies, one layer", .timeLimit(.minutes(1)))
+@Suite("Policies, one layer", .timeLimit(.minutes(5)))
 struct OneLayerTests {
     /// Runs `operation` within every policy.
     static func nested<R, E: Error>(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("Pipeline", .timeLimit(.minutes(1)))
+@Suite("Pipeline", .timeLimit(.minutes(5)))
 struct PipelineTests {
     /// A breaker that opens at the first failure.
     static func touchy(_ label: String = "db") -> CircuitBreaker {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("withSupervisor", .timeLimit(.minutes(1)))
+@Suite("withSupervisor", .timeLimit(.minutes(5)))
 struct SupervisorTests {
     struct Bug: Defect {}
 
