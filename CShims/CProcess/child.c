@@ -191,7 +191,8 @@ int cproc_child_main(void *argument)
         child->report.step = CPROC_STEP_EXEC;
         const uint64_t none = 0;
         syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
-        execute(child);
+        if (atomic_load(child->cancelled)) errno = ECANCELED;
+        else execute(child);
     }
     child->report.error = errno;
     syscall(SYS_exit_group, 127);

@@ -52,7 +52,7 @@ struct cproc_order {
     size_t pid_value_count;
     char *_Nullable directory;
 
-    bool has_identity, has_umask, has_nice, has_token;
+    bool has_identity, has_umask, has_nice, has_token, needs_cgroup;
     uint32_t user, group;
     gid_t *_Nullable groups;
     size_t group_count;
@@ -92,6 +92,7 @@ typedef struct {
     unsigned keep_low, keep_high;
     bool shares_table;
     struct rlimit original_descriptors;
+    const atomic_bool *_Nullable cancelled; /* whether it is not to execute after all */
     /* For the probe: what its orphan reads, and every copy of the pipe's other end. */
     int probe_read, probe_write[2];
     volatile pid_t probe_orphan;

@@ -138,7 +138,11 @@ void cproc_order_set_token(cproc_order *order, uint64_t token)
     order->token = token;
 }
 
-void cproc_order_set_cgroup(cproc_order *order, int directory) { order->cgroup = directory; }
+void cproc_order_set_cgroup(cproc_order *order, int directory, bool insists)
+{
+    order->cgroup = directory;
+    order->needs_cgroup = insists;
+}
 
 void cproc_order_set_death_signal(cproc_order *order, int32_t number)
 {

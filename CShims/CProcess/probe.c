@@ -19,8 +19,8 @@ int cproc_reserve(int count)
     int low = 3, have = 0, error = 0;
     for (int i = 0; i < attempts && have < count && error == 0; i++) {
         int number = fcntl(null, F_DUPFD_CLOEXEC, low + have);
-        if (number < 0) {
-            error = errno;
+        if (number < 0) { /* a number beyond the limit is EINVAL */
+            error = errno == EINVAL ? EMFILE : errno;
         } else if (number == low + have) {
             have++;
         } else { /* somebody's descriptor is in the way: start again behind it */
@@ -81,7 +81,7 @@ static int attempt(cproc_worker *worker)
     int own = cproc_pidfd_open(getpid());
     if (own >= 0) close(own);
     close(pidfd);
-    if (own < 0) return ENOSYS;
+    if (own < 0) return -own;
     spawner->orphan = child.probe_orphan;
     return -child.report.error;
 }
@@ -90,6 +90,8 @@ static int try_downwards(cproc_worker *worker)
 {
     cproc_features *features = &worker->spawner->features;
     int result = attempt(worker);
+    if (result == EMFILE || result == ENFILE || result == EAGAIN || result == ENOMEM)
+        return result; /* says nothing about what the kernel knows */
     if (result > 0 && features->clone3) { /* too old, or a filter that does not know it */
         features->clone3 = false;
         result = attempt(worker);

@@ -73,19 +73,32 @@ static void give_pipes(const cproc_order *order)
 
 /* A cgroup is the best of several ways to know a process, so its refusal is no failure. EAGAIN is
  * not one: it is the limit of processes. */
-static pid_t make_child(cproc_worker *worker, cproc_child *child, int *pidfd, bool *in_cgroup)
+static pid_t make_child(cproc_worker *worker, cproc_child *child, bool *in_cgroup)
 {
     const cproc_features *features = &worker->spawner->features;
-    int cgroup = child->order->cgroup;
-    *in_cgroup = cgroup >= 0 && features->into_cgroup;
+    const cproc_order *order = child->order;
+    int *pidfd = (int *)&worker->flight;
+    *in_cgroup = order->cgroup >= 0 && features->into_cgroup;
     if (*in_cgroup) {
         pid_t pid = cproc_clone(
-            features, &worker->stack, cgroup, cproc_child_main, child, pidfd);
-        if (pid >= 0) return pid;
+            features, &worker->stack, order->cgroup, cproc_child_main, child, pidfd);
+        if (pid >= 0 || order->needs_cgroup) return pid;
         if (pid == -EAGAIN || pid == -ENOMEM || pid == -EMFILE || pid == -ENFILE) return pid;
         *in_cgroup = false;
     }
+    if (order->needs_cgroup) return -EOPNOTSUPP;
     return cproc_clone(features, &worker->stack, -1, cproc_child_main, child, pidfd);
+}
+
+/* A launch that failed: its pidfd is taken from the eyes of others before it is closed. */
+static void bury(cproc_worker *worker, pid_t pid)
+{
+    await(pid);
+    pthread_mutex_lock(&worker->spawner->lock);
+    int pidfd = worker->flight;
+    worker->flight = -1;
+    pthread_mutex_unlock(&worker->spawner->lock);
+    if (pidfd >= 0) close(pidfd);
 }
 
 static void launch(cproc_worker *worker, cproc_order *order)
@@ -95,25 +108,32 @@ static void launch(cproc_worker *worker, cproc_order *order)
     result->error = cproc_order_find_candidates(order);
     if (result->error != 0) return;
     if (order->has_identity) give_pipes(order);
-    cproc_child child = { .order = order };
+    cproc_child child = { .order = order, .cancelled = &worker->cancelled };
     uint64_t soft, hard;
     cproc_original_descriptor_limit(&soft, &hard);
     child.original_descriptors = (struct rlimit){ (rlim_t)soft, (rlim_t)hard };
     result->step = CPROC_STEP_DESCRIPTORS;
     result->error = fill_slots(worker, order, &child);
-    int pidfd = -1;
     pid_t pid = -1;
     if (result->error == 0) {
-        result->step = CPROC_STEP_CLONE;
-        pid = make_child(worker, &child, &pidfd, &result->in_cgroup);
+        result->step = order->needs_cgroup ? CPROC_STEP_CGROUP : CPROC_STEP_CLONE;
+        pid = make_child(worker, &child, &result->in_cgroup);
         if (pid < 0) result->error = -pid;
     }
     empty_slots(worker);
     if (result->error != 0) return;
     result->has_token = child.report.has_token;
+    if (atomic_load(&worker->cancelled)) {
+        /* It was killed, before its exec or right after: it did not run, for all that matters. */
+        cproc_signal_group(pid, SIGKILL);
+        cproc_signal_child(pid, SIGKILL);
+        bury(worker, pid);
+        result->step = CPROC_STEP_EXEC;
+        result->error = ECANCELED;
+        return;
+    }
     if (child.report.error != 0) {
-        await(pid);
-        close(pidfd);
+        bury(worker, pid);
         result->step = (cproc_step)child.report.step;
         result->error = child.report.error;
         if (result->step == CPROC_STEP_EXEC)
@@ -123,14 +143,19 @@ static void launch(cproc_worker *worker, cproc_order *order)
     cproc_stat stat;
     result->step = CPROC_STEP_NONE;
     result->pid = pid;
-    result->pidfd = pidfd;
+    result->pidfd = worker->flight;
     result->start_time = cproc_read_stat(pid, &stat) == 0 ? stat.start_time : 0;
+}
+
+static bool has_child(const cproc_order *order)
+{
+    return order->result.step == CPROC_STEP_NONE && order->result.pid > 0;
 }
 
 /* Ends what was launched for nobody. */
 static void give_up(cproc_order *order)
 {
-    if (order->result.step == CPROC_STEP_NONE && order->result.pid > 0) {
+    if (has_child(order)) {
         cproc_signal_group(order->result.pid, SIGKILL);
         cproc_signal_child(order->result.pid, SIGKILL);
         await(order->result.pid);
@@ -159,6 +184,24 @@ static void push(cproc_orders *orders, cproc_order *order)
     orders->count++;
 }
 
+/* With the lock held: the result can be taken. */
+static void finish(cproc_spawner *spawner, cproc_order *order)
+{
+    bool first = spawner->done.first == NULL;
+    push(&spawner->done, order);
+    if (first && !spawner->retired) eventfd_write(spawner->event, 1);
+}
+
+/* With the lock held: ends a launch under way. The child either exists, and is killed, or looks at
+ * the flag after it was set. */
+static void cancel_flight(cproc_worker *worker)
+{
+    if (worker->ticket == 0) return;
+    atomic_store(&worker->cancelled, true);
+    int pidfd = worker->flight;
+    if (pidfd >= 0) cproc_pidfd_signal(pidfd, SIGKILL);
+}
+
 /* Called with the lock held; returns with it held when there is nothing more to do for ever. */
 static void serve(cproc_worker *worker)
 {
@@ -169,14 +212,18 @@ static void serve(cproc_worker *worker)
         cproc_order *order = pop(spawner->retired ? &spawner->done : &spawner->waiting);
         if (order == NULL) return;
         bool retired = spawner->retired;
+        if (!retired) {
+            worker->ticket = order->ticket;
+            atomic_store(&worker->cancelled, false);
+        }
         pthread_mutex_unlock(&spawner->lock);
         if (retired) give_up(order);
         else launch(worker, order);
         pthread_mutex_lock(&spawner->lock);
         if (retired) continue;
-        bool first = spawner->done.first == NULL;
-        push(&spawner->done, order);
-        if (first && !spawner->retired) eventfd_write(spawner->event, 1);
+        worker->ticket = 0;
+        worker->flight = -1; /* the order has it now */
+        finish(spawner, order);
     }
 }
 
@@ -201,6 +248,7 @@ static int start_thread(cproc_spawner *spawner, size_t index, int slots)
 {
     cproc_worker *worker = &spawner->workers[index];
     worker->spawner = spawner;
+    worker->flight = -1;
     worker->slot_count = slots;
     worker->slot_low = cproc_reserve(slots);
     if (worker->slot_low < 0) return -worker->slot_low;
@@ -262,6 +310,7 @@ int cproc_spawner_start(size_t threads, uint32_t without, cproc_spawner **result
         error = start_thread(spawner, i, scarce ? 4 : 12);
     if (error == 0) cproc_check_orphan(spawner);
     if (error != 0) {
+        if (spawner->orphan > 0) close(spawner->orphan_pipe[1]);
         cproc_spawner_retire(spawner);
         return error;
     }
@@ -277,6 +326,13 @@ void cproc_spawner_retire(cproc_spawner *spawner)
     if (!spawner->retired) close(spawner->event);
     spawner->event = -1;
     spawner->retired = true;
+    /* Killed here and reaped by the threads: this process may end before they get to run. */
+    for (size_t i = 0; i < CPROC_THREADS; i++) cancel_flight(&spawner->workers[i]);
+    for (cproc_order *each = spawner->done.first; each != NULL; each = each->next) {
+        if (!has_child(each)) continue;
+        cproc_signal_group(each->result.pid, SIGKILL);
+        cproc_signal_child(each->result.pid, SIGKILL);
+    }
     pthread_cond_broadcast(&spawner->changed);
     pthread_mutex_unlock(&spawner->lock);
     for (cproc_order *order; (order = pop(&waiting)) != NULL;) cproc_order_destroy(order);
@@ -300,6 +356,37 @@ int cproc_spawner_submit(cproc_spawner *spawner, cproc_order *order)
     pthread_mutex_unlock(&spawner->lock);
     if (error != 0) cproc_order_destroy(order);
     return error;
+}
+
+/* Takes the order with this ticket out of a queue. */
+static cproc_order *extract(cproc_orders *orders, uint64_t ticket)
+{
+    cproc_order *before = NULL, *each = orders->first;
+    while (each != NULL && each->ticket != ticket) {
+        before = each;
+        each = each->next;
+    }
+    if (each == NULL) return NULL;
+    if (before == NULL) return pop(orders);
+    before->next = each->next;
+    if (orders->last == each) orders->last = before;
+    orders->count--;
+    each->next = NULL;
+    return each;
+}
+
+void cproc_spawner_cancel(cproc_spawner *spawner, uint64_t ticket)
+{
+    pthread_mutex_lock(&spawner->lock);
+    cproc_order *order = extract(&spawner->waiting, ticket);
+    if (order != NULL) {
+        order->result = (cproc_result){
+            .ticket = ticket, .step = CPROC_STEP_EXEC, .error = ECANCELED, .pidfd = -1 };
+        finish(spawner, order);
+    }
+    for (size_t i = 0; i < CPROC_THREADS; i++)
+        if (spawner->workers[i].ticket == ticket) cancel_flight(&spawner->workers[i]);
+    pthread_mutex_unlock(&spawner->lock);
 }
 
 bool cproc_spawner_take(cproc_spawner *spawner, cproc_result *result)

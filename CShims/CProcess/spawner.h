@@ -22,6 +22,12 @@ typedef struct {
     /* A run of low descriptor numbers that are always open, on /dev/null unless in use. */
     int slot_low;
     int slot_count;
+    /* The launch under way, guarded by the lock: its ticket (0: none), and its pidfd from the
+     * kernel's birth of the child on, -1 before and after. */
+    uint64_t ticket;
+    volatile int flight;
+    /* Nobody wants that launch any more. The child looks at it last of all before its exec. */
+    atomic_bool cancelled;
 } cproc_worker;
 
 struct cproc_spawner {

@@ -26,6 +26,7 @@ import Glibc
     ///
     /// - Throws: `EMFILE`, `ENFILE` or `ENOMEM`; nothing stays open.
     public init() throws(UVError) {
+        try requireDescriptors()
         let loop = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
         let result = unsafe uv_loop_init(loop)
         guard result >= 0 else {
@@ -167,6 +168,18 @@ import Glibc
             unsafe uv_walk(pointer, collectLabel, $0)
         }
         return labels.joined(separator: ", ")
+    }
+}
+
+/// libuv ends the process when it cannot have the first descriptors of a loop (a pipe for signals),
+/// so whether they can be had is tried before.
+private func requireDescriptors() throws(UVError) {
+    var made: [CInt] = []
+    defer { for number in made { Glibc.close(number) } }
+    for _ in 0..<8 {
+        let number = timerfd_create(CLOCK_MONOTONIC, CInt(TFD_CLOEXEC))
+        guard number >= 0 else { throw UVError(code: -errno, call: "timerfd_create") }
+        made.append(number)
     }
 }
 

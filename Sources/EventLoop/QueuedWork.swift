@@ -1,4 +1,7 @@
+import CProcess
 import CUV
+import Glibc
+import Synchronization
 
 /// Runs blocking work on libuv's pool (four threads unless `UV_THREADPOOL_SIZE` says otherwise),
 /// and then `then` on the loop's thread with the result.
@@ -12,6 +15,29 @@ public func queueWork<R: Sendable>(
 ) throws(UVError) {
     demand(loop.isOpen, "cannot queue work: the loop is closed")
     try WorkBox<R>(loop, work, then).start()
+}
+
+/// Makes the threads of the pool now, because libuv ends the process when it cannot make them at
+/// the first use: where a user's processes are all used up, say.
+/// - Throws: `EAGAIN` where the system allows no more threads.
+public func startPool(_ loop: Loop) throws(UVError) {
+    let error = cproc_try_threads(poolThreads)
+    guard error == 0 else { throw UVError(code: -error, call: "pthread_create") }
+    try queueWork(loop, {}, then: {})
+}
+
+/// As many as libuv makes by default.
+private let poolThreads = 4
+
+/// Work of all loops that has begun or waits, for `endProcess`.
+private let outstanding = Mutex(0)
+
+/// Ends the process. At an ordinary exit libuv waits for queued work without a bound (a lookup of a
+/// name can take minutes); nobody needs its result any more, so it is left behind.
+public func endProcess(with code: CInt) -> Never {
+    guard outstanding.withLock({ $0 > 0 }) else { exit(code) }
+    fflush(nil)
+    _exit(code)
 }
 
 /// One request, without the type of its result: the C callbacks cannot be generic.
@@ -35,13 +61,17 @@ public func queueWork<R: Sendable>(
             throw UVError(code: result, call: "uv_queue_work")
         }
         loop.workStarted()
+        outstanding.withLock { $0 += 1 }
     }
 
     /// On a thread of the pool. libuv's queue orders it before `finish`.
     func perform() { fatalError("a work request without work") }
 
     /// On the loop's thread.
-    func finish() { loop.workEnded() }
+    func finish() {
+        outstanding.withLock { $0 -= 1 }
+        loop.workEnded()
+    }
 
     static func of(_ request: UnsafeMutablePointer<uv_work_t>?) -> Unmanaged<WorkRequest> {
         guard let request = unsafe request, let data = unsafe request.pointee.data else {

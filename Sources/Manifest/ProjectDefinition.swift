@@ -10,6 +10,9 @@ public struct ProjectDefinition: Hashable, Sendable {
     public var name: String?
     /// From the first stop decision to the end of everything. Default 30 s.
     public var exitBudget: Duration
+    /// Whether the config names it; where it does not, the place it runs in may have a default of
+    /// its own.
+    public var isExitBudgetGiven: Bool
     /// Whether the stop goes one at a time or as parallel as the needs allow.
     public var stopOrder: StopOrder
     /// What a start failure does before the project was fully up; a service may say otherwise.
@@ -25,6 +28,7 @@ public struct ProjectDefinition: Hashable, Sendable {
         self.directory = directory
         name = nil
         exitBudget = .seconds(30)
+        isExitBudgetGiven = false
         stopOrder = .reverse
         onStartFailure = .rollback
         self.services = services

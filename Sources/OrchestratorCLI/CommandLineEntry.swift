@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 
 /// Runs one command line.
@@ -16,8 +17,8 @@ public func runCommandLine(_ arguments: [String]) -> Int32 {
     }
 }
 
-/// Ends the process with `code`.
-public func exitProcess(with code: Int32) -> Never { exit(code) }
+/// Ends the process with `code`, whatever its threads still wait for.
+public func exitProcess(with code: Int32) -> Never { endProcess(with: code) }
 
 private func run(_ line: ParsedLine, _ environment: [String: String]) -> ExitCode {
     switch line {

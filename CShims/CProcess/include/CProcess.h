@@ -32,6 +32,9 @@ void cproc_original_descriptor_limit(uint64_t *soft, uint64_t *hard);
  * in it would make this process deaf. Call it at the start, on the main thread. */
 void cproc_clear_signal_mask(void);
 
+/* Whether `count` more threads could be made right now: makes them, and ends them. */
+int cproc_try_threads(size_t count);
+
 /* A kernel clock (CLOCK_MONOTONIC …), in nanoseconds since its origin; -1 for an unknown one. */
 int64_t cproc_clock(int32_t clock);
 
@@ -77,8 +80,9 @@ void cproc_order_add_limit(cproc_order *order, int32_t resource, uint64_t soft, 
 /* The soft RLIMIT_LOCKS, which the kernel ignores and every descendant inherits. */
 void cproc_order_set_token(cproc_order *order, uint64_t token);
 /* A directory descriptor of a cgroup2 leaf that the child is born in. The caller keeps it open.
- * Where the kernel refuses that, the child is born where we are, and the result says so. */
-void cproc_order_set_cgroup(cproc_order *order, int directory);
+ * Where the kernel refuses that, the child is born where we are, and the result says so; or the
+ * launch fails, if the caller insists. */
+void cproc_order_set_cgroup(cproc_order *order, int directory, bool insists);
 /* `source`, which the caller keeps open until the result, becomes `target` in the child. Without
  * one, 0 is /dev/null; 1 and 2 are too. */
 void cproc_order_add_descriptor(cproc_order *order, int source, int target);
@@ -121,8 +125,8 @@ typedef struct cproc_spawner cproc_spawner;
  * ENOSYS: the kernel has no pidfd (it is older than 5.3). */
 int cproc_spawner_start(
     size_t threads, uint32_t without, cproc_spawner *_Nullable *_Nonnull spawner);
-/* No more orders. The threads stay, idle: children's parent-death signals hang on them. Results
- * not taken are given up: their processes are killed. */
+/* No more orders. The threads stay, idle: children's parent-death signals hang on them. What is
+ * under way and results not taken are given up: their processes are killed before this returns. */
 void cproc_spawner_retire(cproc_spawner *spawner);
 /* Readable when a result waits. */
 int cproc_spawner_descriptor(const cproc_spawner *spawner);
@@ -130,10 +134,17 @@ cproc_features cproc_spawner_features(const cproc_spawner *spawner);
 /* Takes the order over, whatever it returns. EAGAIN: too many wait; ESHUTDOWN: retired. */
 int cproc_spawner_submit(cproc_spawner *spawner, cproc_order *order);
 
+/* Ends a launch nobody wants any more, one whose exec hangs included; its result is ECANCELED. Too
+ * late for one that has a result already, and for one that is just succeeding: its process is
+ * killed in either case only by whoever takes the result. */
+void cproc_spawner_cancel(cproc_spawner *spawner, uint64_t ticket);
+
 /* The steps of a launch, as they can fail. */
 typedef enum {
     CPROC_STEP_NONE = 0,
     CPROC_STEP_CLONE,
+    /* The same, into a cgroup that was insisted on. */
+    CPROC_STEP_CGROUP,
     CPROC_STEP_DESCRIPTORS,
     CPROC_STEP_SESSION,
     CPROC_STEP_SIGNALS,

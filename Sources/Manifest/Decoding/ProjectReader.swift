@@ -1,3 +1,4 @@
+import Glibc
 import Stoic
 
 /// Turns the checked keys of a whole file into the project, checking what takes more than one
@@ -13,7 +14,10 @@ struct ProjectReader {
     func read() -> ProjectDefinition {
         var project = ProjectDefinition(file: file, directory: context.directory, services: [])
         project.name = readName()
-        project.exitBudget = root["exitBudget"]?.duration ?? project.exitBudget
+        if let budget = root["exitBudget"]?.duration {
+            project.exitBudget = budget
+            project.isExitBudgetGiven = true
+        }
         project.stopOrder = root["stopOrder"]?.text == "parallel" ? .parallel : .reverse
         project.onStartFailure = root["onStartFailure"]?.text.map { .init(word: $0) } ?? .rollback
         project.stateDirectory = root["stateDirectory"]?.text.map(context.path)
@@ -137,16 +141,36 @@ struct WholeCheck {
     private func checkOutputFiles() {
         var writers: [String: ServiceName] = [:]
         for (reader, definition) in zip(readers, definitions) {
-            guard let file = definition.output.file, let given = reader.keys["output"] else {
-                continue
-            }
+            guard let named = definition.output.file, let given = reader.keys["output"],
+                let file = logPlace(named)
+            else { continue }
             if let first = writers[file] {
                 log.error(
                     given,
-                    "\(definition.spec.name) would write to the log file of \(first): \(file)"
+                    "\(definition.spec.name) would write to the log file of \(first): \(named)"
                 )
             }
             writers[file] = definition.spec.name
         }
     }
+}
+
+/// What makes two names one log file: links and `..` resolved as far as the way exists. `nil` for a
+/// device or a FIFO, which may have any number of writers.
+private func logPlace(_ path: String) -> String? {
+    if let real = realPath(path) {
+        var status = stat()
+        guard unsafe stat(real, &status) == 0, status.st_mode & S_IFMT != S_IFREG,
+            status.st_mode & S_IFMT != S_IFDIR
+        else { return real }
+        return nil
+    }
+    guard let parent = parentDirectory(of: path), let real = realPath(parent) else { return path }
+    return "\(real)/\(path.split(separator: "/").last ?? "")"
+}
+
+private func realPath(_ path: String) -> String? {
+    guard let real = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(real) }
+    return unsafe String(cString: real)
 }

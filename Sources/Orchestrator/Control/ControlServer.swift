@@ -25,6 +25,7 @@ public final class ControlServer {
     private var connections: [UInt64: ControlConnection] = [:]
     private var lastNumber: UInt64 = 0
     private var reserve: [CInt] = []
+    private var isLost = false
     private var buffer: [UInt8]
 
     private enum AlarmName: Hashable {
@@ -136,8 +137,14 @@ public final class ControlServer {
     }
 
     private func restore() {
-        do { if try ensureListening() { report(.socketRestored(path: path)) } } catch {
-            report(.socketLost(error))
+        do {
+            if try ensureListening() { report(.socketRestored(path: path)) }
+            isLost = false
+        } catch {
+            // Its place may come back: a runtime directory that is made anew at a login.
+            if !isLost { report(.socketLost(error)) }
+            isLost = true
+            alarms?.arm(.restore, after: limits.restorePause)
         }
     }
 

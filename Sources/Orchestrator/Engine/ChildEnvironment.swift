@@ -15,6 +15,9 @@ struct ChildEnvironment {
     private var order: [String] = []
     private var values: [String: String] = [:]
 
+    /// Nothing.
+    init() {}
+
     /// `NAME=value`, in the order the names first came.
     var variables: [String] { order.compactMap { name in values[name].map { "\(name)=\($0)" } } }
 
@@ -25,10 +28,10 @@ struct ChildEnvironment {
     /// The variables the definition asks for.
     /// - Parameters:
     ///   - own: Our own environment, as we were started with it.
-    ///   - identity: Whom it runs as, if that is not us.
+    ///   - materials: Whom it runs as, and what its environment files say.
     ///   - resolve: The text of a template, `nil` when it refers to a value that is not there.
     init(
-        _ definition: LaunchDefinition, own: [String: String], identity: Identity?,
+        _ definition: LaunchDefinition, own: [String: String], materials: LaunchMaterials,
         resolve: (Template) -> String?
     ) throws(LaunchFailure) {
         for entry in definition.environment {
@@ -40,25 +43,16 @@ struct ChildEnvironment {
             }
         }
         // Who it runs as outweighs what is inherited; what the config sets by name outweighs both.
-        for (name, value) in identity?.environment ?? [] { set(name, value) }
+        for (name, value) in materials.identity?.environment ?? [] { set(name, value) }
         for entry in definition.environment {
             switch entry {
             case .inherited, .inheritAll: break
             case .set(let name, let template):
                 guard let value = resolve(template) else { throw .unresolved(template, name) }
                 set(name, value)
-            case .file(let path, let isRequired): try add(file: path, isRequired: isRequired)
+            case .file(let path, _):
+                for each in materials.files[path] ?? [] { set(each.name, each.value) }
             }
-        }
-    }
-
-    private mutating func add(file path: String, isRequired: Bool) throws(LaunchFailure) {
-        let isThere = unsafe access(path, F_OK) == 0
-        guard isRequired || isThere else { return }
-        do {
-            for (name, value) in try readEnvironmentFile(path) { set(name, value) }
-        } catch {
-            throw LaunchFailure(step: "use the environment file \(path): \(error)", errorNumber: 0)
         }
     }
 
@@ -79,6 +73,11 @@ struct ChildEnvironment {
 }
 
 extension LaunchFailure {
+    /// The stop of a launch that had not come to its process yet.
+    static func endedEarly(_ step: String) -> LaunchFailure {
+        LaunchFailure(step: "\(step): it was ended before it ran", errorNumber: 0)
+    }
+
     static func unresolved(_ template: Template, _ place: String) -> LaunchFailure {
         let missing = template.pieces.compactMap { piece -> String? in
             guard case .reference(let service, let key) = piece else { return nil }

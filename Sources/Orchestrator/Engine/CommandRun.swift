@@ -12,12 +12,18 @@ final class CommandRun {
 
     private enum State {
         case launching
+        /// Its time was up, or nobody wanted it any more, before its launch was answered.
+        case doomed(outcome: String)
         case running(ProcessTree)
-        /// Its tree is being killed: because its time is up, or because nobody wants it any more.
+        /// Its tree is being killed, for one of the same two reasons.
         case killed(ProcessTree, outcome: String)
         case over
     }
 
+    /// Whose command it is.
+    let service: ServiceName
+    /// Its launch, to call it off by.
+    var ticket: Spawner.Ticket?
     private var state = State.launching
     private var status: ExitStatus?
     private var tail: [UInt8] = []
@@ -25,25 +31,41 @@ final class CommandRun {
     private var pipe: CInt
     private var limit: TimerTable.Token?
     private var completion: ((ExitStatus?, String) -> Void)?
-    private let timers: TimerTable
+    private unowned let engine: Engine
     private let onOver: () -> Void
 
     /// - Parameters:
+    ///   - pipe: Our end of its output; the run's own from here on, also when this throws.
     ///   - completion: Called once, unless cancelled: the status, or `nil` and why there is none.
     ///   - onOver: Called once, when nothing of it is left.
     init(
-        pipe: CInt, engine: Engine, timeout: Duration,
+        of service: ServiceName, pipe: CInt, engine: Engine, timeout: Duration,
         completion: @escaping (ExitStatus?, String) -> Void, onOver: @escaping () -> Void
     ) throws(UVError) {
+        self.service = service
         self.pipe = pipe
-        timers = engine.probeTimers
+        self.engine = engine
         self.completion = completion
         self.onOver = onOver
-        watch = try Watch(engine.loop, descriptor: pipe, interest: .readable) { [weak self] _ in
-            self?.read()
+        do throws(UVError) {
+            watch = try Watch(engine.loop, descriptor: pipe, interest: .readable) {
+                [weak self] _ in
+                self?.read()
+            }
+        } catch {
+            Glibc.close(pipe)
+            throw error
         }
-        limit = timers.after(timeout) { [weak self] in
+        limit = engine.probeTimers.after(timeout) { [weak self] in
             self?.end("it took longer than \(timeout.words)")
+        }
+    }
+
+    /// Everything of it, while it runs.
+    var tree: ProcessTree? {
+        switch state {
+        case .running(let tree), .killed(let tree, _): tree
+        case .launching, .doomed, .over: nil
         }
     }
 
@@ -55,12 +77,17 @@ final class CommandRun {
         tree.onEmpty = { [weak self] in self?.finished() }
         switch state {
         case .launching: state = .running(tree)
+        case .doomed(let outcome):
+            state = .killed(tree, outcome: outcome)
+            tree.kill()
         case .killed, .running, .over: break
         }
-        if completion == nil { end("it was cancelled") }
     }
 
-    func failed(_ failure: LaunchFailure) { finish(nil, failure.words) }
+    func failed(_ failure: LaunchFailure) {
+        if case .doomed(let outcome) = state { return finish(nil, outcome) }
+        finish(nil, failure.words)
+    }
 
     /// Nobody wants the outcome any more: everything of it is killed.
     func cancel() {
@@ -69,9 +96,15 @@ final class CommandRun {
     }
 
     private func end(_ outcome: String) {
-        guard case .running(let tree) = state else { return }
-        state = .killed(tree, outcome: outcome)
-        tree.kill()
+        switch state {
+        case .launching:
+            state = .doomed(outcome: outcome)
+            if let ticket { engine.spawner.cancel(ticket) }
+        case .running(let tree):
+            state = .killed(tree, outcome: outcome)
+            tree.kill()
+        case .doomed, .killed, .over: break
+        }
     }
 
     private func finished() {
@@ -79,17 +112,14 @@ final class CommandRun {
         switch state {
         case .running: finish(status ?? .unknown, String(decoding: tail, as: UTF8.self))
         case .killed(_, let outcome): finish(nil, outcome)
-        case .launching, .over: break
+        case .launching, .doomed, .over: break
         }
     }
 
     private func finish(_ status: ExitStatus?, _ words: String) {
-        switch state {
-        case .running(let tree), .killed(let tree, _): tree.close()
-        case .launching, .over: break
-        }
+        tree?.close()
         state = .over
-        timers.cancel(limit)
+        engine.probeTimers.cancel(limit)
         watch?.close()
         watch = nil
         if pipe >= 0 { Glibc.close(pipe) }

@@ -38,7 +38,8 @@ extension Engine {
         }
     }
 
-    /// Runs `arguments` with the service's identity, directory and environment.
+    /// Runs `arguments` with the service's identity, directory and environment, as they were at its
+    /// launch.
     func runCommand(
         _ arguments: [String], of live: LiveService, extra: [(String, String)], timeout: Duration,
         completion: @escaping (ExitStatus?, String) -> Void
@@ -53,12 +54,12 @@ extension Engine {
             let number = nextRun
             nextRun += 1
             let run = try CommandRun(
-                pipe: ours, engine: self, timeout: timeout, completion: completion,
-                onOver: { [weak self] in self?.runs[number] = nil })
+                of: live.name, pipe: ours, engine: self, timeout: timeout, completion: completion,
+                onOver: { [weak self] in self?.runEnded(number) })
             runs[number] = run
             let token = request.token
             let held = ends.release()
-            spawner.launch(request) { [weak self] outcome in
+            run.ticket = spawner.launch(request) { [weak self] outcome in
                 for end in held { Glibc.close(end) }
                 self?.started(run, outcome, token: token)
             }
@@ -90,16 +91,13 @@ extension Engine {
         _ arguments: [String], of live: LiveService, extra: [(String, String)]
     ) throws(LaunchFailure) -> LaunchRequest {
         let launch = live.definition.launch
-        let identity = try identity(of: launch)
-        var environment = try ChildEnvironment(
-            launch, own: ownEnvironment, identity: identity,
-            resolve: resolver(for: live.definition))
+        var environment = live.environment
         environment.set("ORCHESTRATOR_SERVICE", live.name.text)
         for (name, value) in extra { environment.set(name, value) }
         var request = LaunchRequest(
             arguments: arguments, environment: environment.variables,
             workingDirectory: launch.workingDirectory, token: runToken(nextRun))
-        request.identity = identity
+        request.identity = live.materials.identity
         request.umask = launch.umask
         request.limits = try limits(of: launch)
         return request

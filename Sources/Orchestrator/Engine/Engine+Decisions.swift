@@ -95,7 +95,7 @@ extension Engine {
         switch wish {
         case .stop(let number):
             inbox.post(Command(.stopProject(.signal(number)), by: signalText(number)))
-        case .reload: _ = reload(by: "SIGHUP", rollsBack: false)
+        case .reload: reload(by: "SIGHUP", rollsBack: false)
         }
     }
 }

@@ -15,6 +15,7 @@ extension Engine {
             lives[life]?.runStopCommand(index, exit, deadline: deadline)
         case .signal(let life, let number, let target):
             lives[life]?.signal(number, to: target)
+        case .signalRest(let life, let number): lives[life]?.signalRest(number)
         case .kill(let life): lives[life]?.kill()
         case .arm(let timer, let wait, let clock): timers.arm(timer, after: wait, on: clock)
         case .disarm(let timer):

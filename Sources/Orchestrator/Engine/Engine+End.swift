@@ -1,25 +1,40 @@
 import EventLoop
 import Stoic
 
-/// The end of the project: strangers that nobody claims, then everything of ours.
+/// The end of the project: strangers that nobody claims and commands that still run, then everything of ours.
 extension Engine {
-    /// How long strangers may take to die after SIGKILL.
-    static let sweepLimit = Duration.seconds(2)
+    /// How long strangers and commands may take to die after SIGKILL.
+    static let longestSweep = Duration.seconds(2)
 
     /// The brain is done. Escapees that no service's tree claims are killed now; `down` is not a
     /// success while one of them lives.
     func end(_ outcome: ProjectOutcome) {
-        phase = .sweeping(outcome)
+        phase = .sweeping(outcome, strangersAreGone: false)
         upstream.status("everything has ended")
-        let limit = probeTimers.after(Self.sweepLimit) { [weak self] in self?.finish(outcome) }
+        sweepLimit = probeTimers.after(Self.longestSweep) { [weak self] in self?.finish(outcome) }
+        for run in runs.values { run.cancel() }
         orphans.killStrays { [weak self] in
-            self?.probeTimers.cancel(limit)
-            self?.finish(outcome)
+            self?.phase = .sweeping(outcome, strangersAreGone: true)
+            self?.finishIfSwept()
         }
+    }
+
+    /// A command that ran on behalf of a service is over, with all that it started.
+    func runEnded(_ number: UInt64) {
+        runs[number] = nil
+        finishIfSwept()
+    }
+
+    private func finishIfSwept() {
+        guard case .sweeping(let outcome, strangersAreGone: true) = phase, runs.isEmpty else {
+            return
+        }
+        finish(outcome)
     }
 
     private func finish(_ outcome: ProjectOutcome) {
         guard case .sweeping = phase else { return }
+        probeTimers.cancel(sweepLimit)
         let result = result(of: outcome)
         for waiter in waiters where waiter.isOpen && !waiter.isDone(self) {
             waiter.endWithProject(result, probeTimers)
@@ -34,6 +49,12 @@ extension Engine {
             for member in live.tree?.members() ?? [] {
                 survivors.append(
                     .init(service: live.name.text, pid: member.pid, command: member.command))
+            }
+        }
+        for run in runs.values {
+            for member in run.tree?.members() ?? [] {
+                survivors.append(
+                    .init(service: run.service.text, pid: member.pid, command: member.command))
             }
         }
         for stranger in orphans.strays() {

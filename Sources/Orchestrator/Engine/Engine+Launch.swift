@@ -13,18 +13,89 @@ extension Engine {
         }
         let live = LiveService(id, life, definition, self)
         lives[life] = live
+        if var held = heldLaunches {
+            held.append(live)
+            heldLaunches = held
+        } else {
+            begin(live)
+        }
+    }
+
+    /// What an engine that was killed left running is gone: launches may begin.
+    func beginHeldLaunches() {
+        let held = heldLaunches ?? []
+        heldLaunches = nil
+        for live in held where live.isLaunching { begin(live) }
+    }
+
+    /// Gathers what may take long, then launches.
+    private func begin(_ live: LiveService) {
+        let launch = live.definition.launch
+        guard LaunchMaterials.areNeeded(for: launch) else { return spawn(live) }
+        live.gathering = probeTimers.after(LaunchMaterials.limit) { [weak self] in
+            self?.callOff(live, "no answer within \(LaunchMaterials.limit.words)")
+        }
+        do {
+            try queueWork(loop, { LaunchMaterials.gather(for: launch) }) { [weak self] found in
+                self?.gathered(live, found)
+            }
+        } catch {
+            callOff(live, "\(error)")
+        }
+    }
+
+    private func gathered(
+        _ live: LiveService, _ found: Result<LaunchMaterials, LaunchFailure>
+    ) {
+        // It may have been called off meanwhile.
+        guard let limit = live.gathering, live.isLaunching else { return }
+        probeTimers.cancel(limit)
+        live.gathering = nil
+        switch found {
+        case .success(let materials):
+            live.materials = materials
+            spawn(live)
+        case .failure(let failure): post(live.life, .launchFailed(failure))
+        }
+    }
+
+    private func spawn(_ live: LiveService) {
         var ends = ChildEnds()
         do {
-            try reserve(life)
+            try reserve(live.life)
             let request = try prepare(live, &ends)
-            spawner.launch(request) { [weak self] outcome in
+            live.ticket = spawner.launch(request) { [weak self] outcome in
                 self?.launched(live, outcome)
             }
         } catch {
-            post(life, .launchFailed(error))
+            post(live.life, .launchFailed(error))
         }
         // The spawner holds copies of its own from here on.
-        pendingEnds[life] = ends.release()
+        pendingEnds[live.life] = ends.release()
+    }
+
+    /// SIGKILL for a launch that was not answered: it is taken back wherever it is.
+    func cancelLaunch(_ live: LiveService) {
+        if let ticket = live.ticket { return spawner.cancel(ticket) }
+        if live.gathering != nil { return callOff(live, "it was ended before that was known") }
+        guard var held = heldLaunches, let index = held.firstIndex(where: { $0 === live }) else {
+            return
+        }
+        held.remove(at: index)
+        heldLaunches = held
+        post(live.life, .launchFailed(.endedEarly("wait for what was left running")))
+    }
+
+    private func callOff(_ live: LiveService, _ reason: String) {
+        guard let limit = live.gathering else { return }
+        probeTimers.cancel(limit)
+        live.gathering = nil
+        post(
+            live.life,
+            .launchFailed(
+                LaunchFailure(
+                    step: "look up its user and read its environment files: \(reason)",
+                    errorNumber: 0)))
     }
 
     /// No number is given twice, not even by an engine that starts after this one was killed.
@@ -39,13 +110,13 @@ extension Engine {
         _ live: LiveService, _ outcome: LaunchOutcome
     ) {
         for end in pendingEnds.removeValue(forKey: live.life) ?? [] { Glibc.close(end) }
+        live.ticket = nil
         switch outcome {
         case .launched(let process):
             recordLaunch(of: live, process)
             do {
                 let tree = try ProcessTree(
-                    process, token: token(live.life), leaf: leaf(of: live.definition),
-                    orphans: orphans)
+                    process, token: token(live.life), leaf: live.leaf, orphans: orphans)
                 live.started(tree)
             } catch {
                 post(
@@ -62,9 +133,9 @@ extension Engine {
     ) throws(LaunchFailure) -> LaunchRequest {
         let definition = live.definition
         let resolve = resolver(for: definition)
-        let identity = try self.identity(of: definition.launch)
         var environment = try ChildEnvironment(
-            definition.launch, own: ownEnvironment, identity: identity, resolve: resolve)
+            definition.launch, own: ownEnvironment, materials: live.materials, resolve: resolve)
+        live.environment = environment
         var arguments: [String] = []
         for template in definition.launch.command {
             guard let argument = resolve(template) else {
@@ -75,11 +146,13 @@ extension Engine {
         var request = LaunchRequest(
             arguments: arguments, environment: [],
             workingDirectory: definition.launch.workingDirectory, token: token(live.life))
-        request.identity = identity
+        request.identity = live.materials.identity
         request.umask = definition.launch.umask
         request.nice = definition.launch.nice
         request.limits = try limits(of: definition.launch)
-        request.cgroup = leaf(of: definition)?.directory.number
+        live.leaf = try leaf(of: definition)
+        request.cgroup = live.leaf?.directory.number
+        request.insistsOnCgroup = definition.launch.isolatesInCgroup == true
         try openOutput(live, &request, &ends)
         try openMessages(live, &request, &environment, &ends)
         environment.set("ORCHESTRATOR_SERVICE", live.name.text)
@@ -170,15 +243,6 @@ extension Engine {
         return lives[life]?.values[key]
     }
 
-    func identity(of launch: LaunchDefinition) throws(LaunchFailure) -> Identity? {
-        guard launch.user != nil || launch.group != nil else { return nil }
-        do {
-            return try resolveIdentity(user: launch.user, group: launch.group)
-        } catch {
-            throw LaunchFailure(step: "\(error)", errorNumber: 0)
-        }
-    }
-
     func limits(
         of launch: LaunchDefinition
     ) throws(LaunchFailure) -> [LaunchRequest.Limit] {
@@ -195,10 +259,19 @@ extension Engine {
     }
 
     /// The cgroup of a service: where there is a tree that we may write to, unless the config says
-    /// no.
-    private func leaf(of definition: ServiceDefinition) -> CgroupLeaf? {
-        guard definition.launch.isolatesInCgroup ?? true else { return nil }
-        return cgroups?.leaf(named: definition.spec.name.text)
+    /// no; where it insists, having none is a failure.
+    private func leaf(of definition: ServiceDefinition) throws(LaunchFailure) -> CgroupLeaf? {
+        let wish = definition.launch.isolatesInCgroup
+        guard wish ?? true else { return nil }
+        if let leaf = cgroups?.leaf(named: definition.spec.name.text) { return leaf }
+        guard wish == true else { return nil }
+        let reason =
+            cgroups == nil
+            ? "we may not write to a cgroup2 tree here; have one delegated to us"
+            : "its cgroup cannot be made"
+        throw LaunchFailure(
+            step: "give it a cgroup of its own, on which isolate: cgroup insists: \(reason)",
+            errorNumber: 0)
     }
 
     private func token(_ life: Incarnation) -> UInt64 { tokenBase &+ life.number }

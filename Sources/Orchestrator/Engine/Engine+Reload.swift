@@ -1,76 +1,120 @@
+import EventLoop
 import Manifest
 import Stoic
 
 /// A changed config: read, compared, and given to the brain as a plan.
 extension Engine {
-    /// What reading the config again came to.
-    enum ReloadOutcome {
-        /// The plan is under way; what it changes.
-        case planned([PlanChange], warnings: [String])
-        /// The config is refused, and nothing has changed.
-        case refused([String])
-    }
-
-    /// Reads the config and has the brain carry out what has changed. A bad config changes nothing.
+    /// Has the brain carry out what changed in the config. A bad config changes nothing.
+    /// - Parameters:
+    ///   - answer: hears what came of it, in a later turn.
     func reload(
         by requester: String, rollsBack: Bool,
-        answer: (([LifecycleDecision]) -> Void)? = nil
-    ) -> ReloadOutcome {
+        answer: @escaping (ReloadOutcome) -> Void = { _ in }
+    ) {
         upstream.reloading()
-        defer { upstream.ready() }
-        switch readPlan(rollsBack: rollsBack) {
-        case .failure(let problems):
-            tell(
-                "plan.refused", .error,
-                "cannot reload: the config has \(problems.lines.count) error(s); nothing changed",
-                [("errors", .list(problems.lines.map { .text($0) }))])
-            return .refused(problems.lines)
-        case .success(let reading):
-            let changes = machine.changes(reading.plan)
-            project = reading.project
-            definitions.replace(reading.project)
-            inbox.post(Command(.plan(reading.plan), by: requester), answer: answer)
-            return .planned(changes, warnings: reading.warnings)
+        readConfig { [weak self] reading in
+            guard let self else { return }
+            upstream.reloaded()
+            switch plan(reading, rollsBack: rollsBack) {
+            case .failure(let problems):
+                tell(
+                    "plan.refused", .error,
+                    "cannot reload: the config has \(problems.lines.count) error(s); "
+                        + "nothing changed",
+                    [("errors", .list(problems.lines.map { .text($0) }))])
+                answer(.refused(problems.lines))
+            case .success(let planned): carryOut(planned, by: requester, answer)
+            }
         }
     }
 
-    private struct Problems: Error { let lines: [String] }
-    private struct Reading {
+    private func carryOut(
+        _ planned: Planned, by requester: String, _ answer: @escaping (ReloadOutcome) -> Void
+    ) {
+        let changes = machine.changes(planned.plan)
+        inbox.post(Command(.plan(planned.plan), by: requester)) { [weak self] decisions in
+            guard let self else { return }
+            for case .refused(_, _, let refusal) in decisions.map(\.what) {
+                return answer(.notNow(refusal))
+            }
+            // Only now is it the config in force. The launches it leads to come after this.
+            project = planned.project
+            definitions.replace(planned.project)
+            answer(.planned(changes, warnings: planned.warnings))
+        }
+    }
+
+    /// A config that was read, and what it means to the brain.
+    private struct Planned {
         let project: ProjectDefinition
         let plan: Plan
         let warnings: [String]
     }
 
-    private func readPlan(rollsBack: Bool) -> Result<Reading, Problems> {
-        do {
-            let (project, warnings) = try loadProject(
-                file: self.project.file, environment: ownEnvironment)
-            if project.name != self.project.name
-                || project.stateDirectory != self.project.stateDirectory
-            {
-                return .failure(
-                    Problems(lines: [
-                        "\(project.file): name and stateDirectory cannot change while the project "
-                            + "runs: use 'orchestrator down', then 'orchestrator up'"
-                    ]))
+    private func plan(
+        _ reading: ConfigReading, rollsBack: Bool
+    ) -> Result<Planned, ConfigReading.Problems> {
+        switch reading.result {
+        case .failure(let problems): return .failure(problems)
+        case .success(let config):
+            guard config.project.name == project.name,
+                config.project.stateDirectory == project.stateDirectory
+            else {
+                let words =
+                    "\(project.file): name and stateDirectory cannot change while the project "
+                    + "runs: use 'orchestrator down', then 'orchestrator up'"
+                return .failure(ConfigReading.Problems(lines: [words]))
             }
-            let plan = try Plan(project.services.map(\.spec), rollsBack: rollsBack)
-            return .success(
-                Reading(project: project, plan: plan, warnings: warnings.map(\.description)))
-        } catch let error as ConfigError {
-            return .failure(Problems(lines: error.diagnostics.map(\.description)))
-        } catch {
-            return .failure(Problems(lines: ["\(error)"]))
+            do {
+                let plan = try Plan(config.project.services.map(\.spec), rollsBack: rollsBack)
+                return .success(
+                    Planned(project: config.project, plan: plan, warnings: config.warnings))
+            } catch {
+                return .failure(ConfigReading.Problems(lines: ["\(error)"]))
+            }
         }
+    }
+
+    // MARK: Reading
+
+    /// Reads the config on a thread of the pool: its disk may be a network's. One reading at a
+    /// time; who asks during one gets the next, since the file may have changed since that began.
+    private func readConfig(_ then: @escaping (ConfigReading) -> Void) {
+        configReaders.append(then)
+        if !isReadingConfig { beginReading() }
+    }
+
+    private func beginReading() {
+        let readers = configReaders
+        configReaders = []
+        isReadingConfig = true
+        let (file, environment) = (project.file, ownEnvironment)
+        do {
+            try queueWork(loop, { ConfigReading(file: file, environment: environment) }) {
+                [weak self] in
+                self?.wasRead($0, readers)
+            }
+        } catch {
+            wasRead(ConfigReading(failure: "cannot read \(file) now: \(error)"), readers)
+        }
+    }
+
+    private func wasRead(_ reading: ConfigReading, _ readers: [(ConfigReading) -> Void]) {
+        isReadingConfig = false
+        for reader in readers { reader(reading) }
+        if !configReaders.isEmpty { beginReading() }
     }
 
     // MARK: Verbs
 
     func plan(_ exchange: ControlExchange) {
-        switch readPlan(rollsBack: false) {
-        case .failure(let problems): exchange.refuse(problems.lines)
-        case .success(let reading):
-            exchange.respond(200, view(machine.changes(reading.plan), reading.warnings))
+        readConfig { [weak self] reading in
+            guard let self else { return }
+            switch plan(reading, rollsBack: false) {
+            case .failure(let problems): exchange.refuse(problems.lines)
+            case .success(let planned):
+                exchange.respond(200, view(machine.changes(planned.plan), planned.warnings))
+            }
         }
     }
 
@@ -79,20 +123,17 @@ extension Engine {
             return reloadService(name, request, exchange)
         }
         let rollsBack = request.body?["rollback"]?.bool ?? false
-        let outcome = reload(by: request.requester, rollsBack: rollsBack) { [weak self] decisions in
+        reload(by: request.requester, rollsBack: rollsBack) { [weak self] outcome in
             guard let self else { return }
-            for case .refused(_, _, let refusal) in decisions.map(\.what) {
-                return exchange.fail(409, code: refusal.code, message: refusal.words)
+            switch outcome {
+            case .refused(let lines): exchange.refuse(lines)
+            case .notNow(let refusal):
+                exchange.fail(409, code: refusal.code, message: refusal.words)
+            case .planned(let changes, let warnings):
+                let waiter = EngineWaiter(exchange, services: nil) { $0.planLine }
+                exchange.send(view(changes, warnings))
+                add(waiter, request)
             }
-            let waiter = EngineWaiter(exchange, services: nil) { engine in
-                engine.planLine
-            }
-            add(waiter, request)
-        }
-        switch outcome {
-        case .refused(let lines): exchange.refuse(lines)
-        case .planned(let changes, let warnings):
-            exchange.send(view(changes, warnings))
         }
     }
 

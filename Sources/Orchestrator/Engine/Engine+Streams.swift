@@ -85,7 +85,7 @@ private struct StoredLog: Sendable {
         return (lines, failures)
     }
 
-    private func lines(_ start: LogReader.Start) throws(FileError) -> [LogLine] {
+    private func lines(_ start: LogReader.Start) throws(SystemFailure) -> [LogLine] {
         let reader = LogReader(name, file: path, maxLineBytes: maxLineBytes)
         try reader.seek(start)
         var lines: [LogLine] = []

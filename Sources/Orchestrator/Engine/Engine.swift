@@ -42,6 +42,13 @@ public final class Engine {
     var eventOfDecision = DecisionEvents()
     /// Commands that run on behalf of services.
     var runs: [UInt64: CommandRun] = [:]
+    /// Launches that wait for leftovers of a killed engine to be stopped; `nil` from then on.
+    var heldLaunches: [LiveService]?
+    /// The bound of the sweep at the end.
+    var sweepLimit: TimerTable.Token?
+    /// Who waits for the next reading of the config.
+    var configReaders: [(ConfigReading) -> Void] = []
+    var isReadingConfig = false
     var nextRun: UInt64 = 0
     var record: LaunchRecord?
     /// The highest number of a launch that is reserved on disk.
@@ -55,7 +62,7 @@ public final class Engine {
     enum Phase {
         case running
         /// The brain is done; strangers that nobody claims are what is left.
-        case sweeping(ProjectOutcome)
+        case sweeping(ProjectOutcome, strangersAreGone: Bool)
         case over(ProjectResult)
     }
 
@@ -68,6 +75,7 @@ public final class Engine {
     /// Takes the project over: its lock, its directories, its control socket. Nothing is started.
     /// - Throws: `EngineError`; nothing of ours is left behind then.
     public init(_ project: ProjectDefinition, options: EngineOptions) throws(EngineError) {
+        let project = project.withBudgetOfItsPlace()
         self.project = project
         self.options = options
         startedAt = EngineMoment.now()
@@ -101,12 +109,17 @@ public final class Engine {
             spawner = try Spawner(loop)
             orphans = try OrphanWatch(loop, spawner: spawner) { relay.found($0) }
             cgroups = CgroupForest.plant(project: identity.id)
+            // With all its threads now: libuv ends the process when it cannot make them later.
+            try startPool(loop)
             relay.engine = self
             output.onLine = options.onLine
             ownTimers = try EngineTimers(loop) { [unowned self] in inbox.post($0) }
             server = try ControlServer(
                 loop, path: directories.controlSocket, handler: self,
                 report: { [unowned self] in tell("control.notice", .notice, $0.description) })
+            server?.makeDirectory = { [unowned self] () throws(ProjectError) in
+                try directories.ensure()
+            }
         } catch {
             throw EngineError(error)
         }
@@ -116,9 +129,9 @@ public final class Engine {
     /// Runs the project to its end.
     /// - Returns: How it ended. Nothing of ours is left, except what the result names.
     public func run() -> ProjectResult {
-        stopLeftovers()
         begin()
         do {
+            try stopLeftovers()
             if upstream.watchdogInterval != nil { try upstream.startWatchdog(loop) }
             try loop.run()
         } catch {
@@ -131,17 +144,27 @@ public final class Engine {
     }
 
     /// What an engine that was killed left running would fight with ours over ports and files.
-    private func stopLeftovers() {
-        guard let record else { return }
-        Leftovers(record.leftovers, project).stop { entry, found, left in
-            if left == 0 { record.forget(entry.incarnation) }
-            guard found > 0 else { return }
+    ///
+    /// It is stopped on a thread of the pool; launches wait for that.
+    private func stopLeftovers() throws(UVError) {
+        guard let record, !record.leftovers.isEmpty else { return }
+        heldLaunches = []
+        let leftovers = Leftovers(record.leftovers, project)
+        try queueWork(loop, { leftovers.stop() }) { [weak self] in self?.leftoversEnded($0) }
+    }
+
+    private func leftoversEnded(_ outcomes: [Leftovers.Outcome]) {
+        guard case .running = phase else { return }
+        for (entry, found, left) in outcomes.map({ ($0.entry, $0.found, $0.left) }) {
+            if left == 0 { record?.forget(entry.incarnation) }
+            guard found > 0 else { continue }
             tell(
                 "engine.leftoverStopped", left == 0 ? .notice : .error,
                 "\(entry.service) was left running by an engine that was killed: "
                     + (left == 0 ? "stopped" : "\(left) of its processes cannot be stopped"),
                 [("pid", .integer(Int64(entry.process.pid)))])
         }
+        beginHeldLaunches()
     }
 
     private func begin() {

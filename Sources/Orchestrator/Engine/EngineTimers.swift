@@ -14,6 +14,10 @@ final class EngineTimers {
     /// Lateness up to this is the ordinary delay of a busy machine.
     static let ordinaryLateness = Duration.milliseconds(250)
 
+    /// What a service has left at least after we stood still: time for one more probe, the answer to
+    /// which we would have had in the meantime.
+    static let settling = Duration.seconds(1)
+
     private struct Armed {
         let clock: ClockKind
         let deadline: Duration
@@ -55,7 +59,8 @@ final class EngineTimers {
         } else {
             return
         }
-        arm(timer, after: deadline.saturatingSum(pause) - now, on: timer.clock)
+        let wait = deadline.saturatingSum(pause) - now
+        arm(timer, after: max(wait, timer.judgesLife ? Self.settling : .zero), on: timer.clock)
     }
 
     /// How long until the timer runs out, if it is armed.
@@ -86,6 +91,16 @@ final class EngineTimers {
         switch clock {
         case .awake: awake
         case .boot: boot
+        }
+    }
+}
+
+extension TimerID {
+    /// Whether what it judges is only known to us by looking: a start, a sign of life.
+    fileprivate var judgesLife: Bool {
+        switch self {
+        case .start, .watchdog: true
+        case .rung, .kill, .abandon, .exitBudget, .backoff, .healthy: false
         }
     }
 }

@@ -1,4 +1,5 @@
 import CProcess
+import EventLoop
 import Glibc
 import Manifest
 import Stoic
@@ -6,7 +7,16 @@ import Stoic
 /// What an engine that was killed left running: recognised by the record of its launches (boot, pid
 /// *and* start time) and by the token its descendants carry, and stopped before anything is
 /// started, latest launch first. A stranger with a recycled pid has neither, and is never touched.
-struct Leftovers {
+struct Leftovers: Sendable {
+    /// How a launch was found, and what became of it.
+    struct Outcome: Sendable {
+        let entry: LaunchRecord.Entry
+        /// How many processes of it lived.
+        var found: Int
+        /// How many outlived SIGKILL.
+        var left: Int
+    }
+
     /// One launch that is to be stopped.
     private struct Launch {
         let entry: LaunchRecord.Entry
@@ -14,11 +24,11 @@ struct Leftovers {
     }
 
     private let launches: [Launch]
+    /// All of it fits in here, but for the last SIGKILL.
+    private let budget: Duration
 
-    /// How long killed processes may take to go.
-    private static let killWait = Duration.seconds(1)
-    /// The most processes of one machine that are looked at.
-    private static let mostProcesses = 1 << 17
+    /// What a process that was forked during the stop has between SIGTERM and SIGKILL.
+    private static let lateWait = Duration.milliseconds(500)
 
     /// - Parameter project: gives each service its `stopTimeout`; one it does not know any more
     ///   gets the default.
@@ -29,39 +39,93 @@ struct Leftovers {
         launches = entries.sorted { $0.incarnation > $1.incarnation }.map {
             Launch(entry: $0, stopTimeout: timeouts[$0.service] ?? .seconds(10))
         }
+        budget = project.exitBudget
     }
 
     /// Stops them one after the other: SIGTERM to what lives of each, SIGKILL after its
-    /// `stopTimeout`. Waits, bounded by the sum of those: it runs before the engine's loop.
-    /// - Parameter report: hears of each launch that was dealt with: its entry, how many processes
-    ///   it had, and how many outlived SIGKILL.
-    func stop(_ report: (LaunchRecord.Entry, _ found: Int, _ left: Int) -> Void) {
+    /// `stopTimeout`, or earlier where the `exitBudget` is short, by the rule of every stop.
+    /// Blocks; not for the loop's thread.
+    func stop() -> [Outcome] {
+        let clock = ContinuousClock()
+        let end = clock.now + budget
+        let living = survey()
+        var later = launches.filter { living[$0.entry.token] != nil }.count
+        var outcomes: [Outcome] = []
         for launch in launches {
-            let found = members(of: launch.entry)
-            signal(found, SIGTERM)
-            signal(found, SIGCONT)
-            wait(for: launch.entry, within: launch.stopTimeout)
-            let stubborn = members(of: launch.entry)
-            signal(stubborn, SIGKILL)
-            if !stubborn.isEmpty { wait(for: launch.entry, within: Self.killWait) }
-            report(launch.entry, found.count, members(of: launch.entry).count)
+            let found = living[launch.entry.token] ?? []
+            outcomes.append(Outcome(entry: launch.entry, found: found.count, left: 0))
+            guard !found.isEmpty else { continue }
+            later -= 1
+            let slot = FairShare.slot(
+                wanted: launch.stopTimeout.saturatingSum(FairShare.killWait),
+                remaining: end - clock.now, later: later)
+            let killWait = min(FairShare.killWait, slot / 2)
+            stop(launch.entry, found, within: slot - killWait, killWait)
         }
+        let left = stopLate()
+        for index in outcomes.indices {
+            outcomes[index].left = left[outcomes[index].entry.token]?.count ?? 0
+            outcomes[index].found = max(outcomes[index].found, outcomes[index].left)
+        }
+        return outcomes
     }
 
-    private func members(of entry: LaunchRecord.Entry) -> [ProcessIdentity] {
-        var pids = [pid_t](repeating: 0, count: Self.mostProcesses)
-        let count = unsafe cproc_all_processes(&pids, pids.count)
-        let own = getpid()
-        return pids.prefix(max(0, min(Int(count), pids.count))).compactMap { pid in
-            guard pid != own, belongs(pid, to: entry) else { return nil }
-            return ProcessIdentity.living(pid)
-        }
+    private func stop(
+        _ entry: LaunchRecord.Entry, _ found: [ProcessIdentity], within limit: Duration,
+        _ killWait: Duration
+    ) {
+        signal(found, SIGTERM)
+        signal(found, SIGCONT)
+        guard !hasEnded(found, within: limit) else { return }
+        // It may have forked since.
+        let stubborn = survey()[entry.token] ?? []
+        signal(stubborn, SIGKILL)
+        _ = hasEnded(stubborn, within: killWait)
     }
 
-    private func belongs(_ pid: pid_t, to entry: LaunchRecord.Entry) -> Bool {
-        if pid == entry.process.pid { return entry.process.isAlive }
-        var token: UInt64 = 0
-        return unsafe cproc_read_token(pid, &token) == 0 && token == entry.token
+    /// What was forked while its launch was being stopped.
+    /// - Returns: what outlived SIGKILL, by token.
+    private func stopLate() -> [UInt64: [ProcessIdentity]] {
+        var left = survey()
+        guard !left.isEmpty else { return [:] }
+        let late = left.values.flatMap(\.self)
+        signal(late, SIGTERM)
+        signal(late, SIGCONT)
+        _ = hasEnded(late, within: Self.lateWait)
+        let clock = ContinuousClock()
+        let end = clock.now + FairShare.killWait
+        left = survey()
+        while !left.isEmpty, clock.now < end {
+            let all = left.values.flatMap(\.self)
+            signal(all, SIGKILL)
+            _ = hasEnded(all, within: end - clock.now)
+            left = survey()
+        }
+        return left
+    }
+
+    /// All that lives of all launches, by token. One look at every process of the machine.
+    private func survey() -> [UInt64: [ProcessIdentity]] {
+        let mains = Dictionary(
+            launches.map { ($0.entry.process.pid, $0.entry) }, uniquingKeysWith: { first, _ in first })
+        let tokens = Set(launches.map(\.entry.token))
+        let own = cproc_self()
+        var found: [UInt64: [ProcessIdentity]] = [:]
+        for pid in ProcessFiles.all() where pid != own {
+            guard let token = owner(of: pid, mains, tokens),
+                let member = ProcessIdentity.living(pid)
+            else { continue }
+            found[token, default: []].append(member)
+        }
+        return found
+    }
+
+    private func owner(
+        of pid: Int32, _ mains: [Int32: LaunchRecord.Entry], _ tokens: Set<UInt64>
+    ) -> UInt64? {
+        if let main = mains[pid], main.process.isAlive { return main.token }
+        guard let token = ProcessFiles.token(of: pid), tokens.contains(token) else { return nil }
+        return token
     }
 
     private func signal(_ members: [ProcessIdentity], _ number: Int32) {
@@ -70,19 +134,26 @@ struct Leftovers {
         }
     }
 
-    /// Waits until nothing of the launch lives: by the end of each process, not by the clock.
-    private func wait(for entry: LaunchRecord.Entry, within limit: Duration) {
+    /// Waits for the end of each, by the end itself and not by the clock.
+    /// - Returns: whether all of them have ended in time.
+    private func hasEnded(_ members: [ProcessIdentity], within limit: Duration) -> Bool {
         let clock = ContinuousClock()
         let end = clock.now + limit
-        while let member = members(of: entry).first {
-            let left = end - clock.now
-            guard left > .zero else { return }
-            let descriptor = cproc_pidfd_open(member.pid)
-            guard descriptor >= 0 else { continue }
-            var ended = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            let milliseconds = Int32(clamping: Int((left / .milliseconds(1)).rounded(.up)))
-            _ = unsafe poll(&ended, 1, milliseconds)
-            close(descriptor)
+        for member in members {
+            let opened = cproc_pidfd_open(member.pid)
+            guard opened >= 0 else { continue }
+            let descriptor = OwnedDescriptor(owning: opened)
+            guard ProcessIdentity.living(member.pid)?.startTime == member.startTime else {
+                continue
+            }
+            let isOver = retryingInterrupts { () -> CInt in
+                let left = max(end - clock.now, .zero)
+                var ended = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+                let wait = Int32(clamping: Int((left / .milliseconds(1)).rounded(.up)))
+                return unsafe poll(&ended, 1, wait)
+            }
+            if isOver <= 0 { return false }
         }
+        return true
     }
 }

@@ -20,7 +20,7 @@ extension ServiceFailure {
 extension LaunchFailure {
     /// Why it did not start: "cannot run /no/such: No such file or directory".
     var words: String {
-        errorNumber == 0 ? "cannot \(step)" : "cannot \(step): \(errnoText(errorNumber))"
+        errorNumber == 0 ? "cannot \(step)" : "cannot \(step): \(systemText(errorNumber))"
     }
 }
 

@@ -33,6 +33,16 @@ final class LiveService {
     /// The last thing done to it during a stop, and when.
     private(set) var lastAct: (what: String, at: Duration)?
     private var cancelStopCommand: (() -> Void)?
+    /// What was gathered for its launch.
+    var materials = LaunchMaterials()
+    /// The environment its commands run in: its own, without its sockets.
+    var environment = ChildEnvironment()
+    /// Its cgroup, if it has one.
+    var leaf: CgroupLeaf?
+    /// The bound of gathering, while that is under way.
+    var gathering: TimerTable.Token?
+    /// Its launch, while that is under way.
+    var ticket: Spawner.Ticket?
 
     enum Phase {
         /// Messages that came before the launch was answered are kept, at most so many as one round
@@ -66,6 +76,12 @@ final class LiveService {
     var tree: ProcessTree? {
         guard case .running(let tree) = phase else { return nil }
         return tree
+    }
+
+    /// Whether its launch was not answered yet.
+    var isLaunching: Bool {
+        guard case .launching = phase else { return false }
+        return true
     }
 
     /// Until the launch is answered, only the child can know the socket's name.
@@ -110,7 +126,7 @@ final class LiveService {
         case .watchdogTrigger: engine.post(life, .watchdogTrigger)
         case .watchdogInterval(let interval): engine.post(life, .watchdogInterval(interval))
         case .extendTimeout(let more): engine.post(life, .extendTimeout(more))
-        case .errno(let number): status = "error: \(errnoText(number))"
+        case .errno(let number): status = "error: \(systemText(number))"
         case .hello: engine.post(life, .channelOpened)
         case .channelClosed: break
         case .refused(let reason, let pid, let suppressed):
@@ -213,9 +229,18 @@ final class LiveService {
         tree?.signal(number, to: target)
     }
 
+    func signalRest(_ number: Int32) {
+        noteAct(signalText(number))
+        tree?.signalRest(number)
+    }
+
     func kill() {
         noteAct("SIGKILL")
-        tree?.kill()
+        switch phase {
+        case .launching: engine.cancelLaunch(self)
+        case .running(let tree): tree.kill()
+        case .closed: break
+        }
     }
 
     private func noteAct(_ what: String) { lastAct = (what, engine.loop.now.awake) }
@@ -244,6 +269,8 @@ final class LiveService {
         captures = []
         tree?.close()
         phase = .closed
+        engine.probeTimers.cancel(gathering)
+        gathering = nil
     }
 }
 

@@ -16,7 +16,7 @@ extension EventJournal {
     /// Reads the records of a journal back, the file put aside first. A file that is missing holds
     /// none; a torn line is counted and costs only itself.
     /// - Parameter limit: no more records than this are kept, the latest. Default 65,536.
-    public static func read(_ file: String, last limit: Int = 1 << 16) throws(FileError)
+    public static func read(_ file: String, last limit: Int = 1 << 16) throws(SystemFailure)
         -> JournalContents
     {
         var contents = JournalContents()
@@ -33,7 +33,7 @@ extension EventJournal {
 
     private static func read(
         _ descriptor: Int32, _ path: String, _ limit: Int, into contents: inout JournalContents
-    ) throws(FileError) {
+    ) throws(SystemFailure) {
         var line: [UInt8] = []
         var offset: UInt64 = 0
         while true {

@@ -20,7 +20,7 @@ public final class EventJournal {
     public private(set) var lost: UInt64 = 0
     /// Hears that records are being lost, with the count so far: at the first, and then each time
     /// the count has doubled. It must not append.
-    public var onLoss: ((_ lost: UInt64, _ error: FileError) -> Void)?
+    public var onLoss: ((_ lost: UInt64, _ error: SystemFailure) -> Void)?
 
     private let limits: Limits
     private let clock: OutputClock

@@ -25,9 +25,3 @@ enum MessageError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 }
-
-/// The system's words for an error number.
-func systemText(_ number: Int32) -> String {
-    guard let text = unsafe strerror(number) else { return "error \(number)" }
-    return unsafe String(cString: text)
-}

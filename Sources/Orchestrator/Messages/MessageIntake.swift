@@ -14,6 +14,10 @@ final class MessageIntake {
     /// the drain reaches this.
     static let perDrain = 1024
 
+    /// The messages of one window that are acted on, of those that each leave a record of an event:
+    /// no service may write the history of all.
+    static let mostLoud = 100
+
     /// What a round of reading ended with.
     enum End: Hashable {
         /// Nothing is left for now, or the round is full.
@@ -33,6 +37,7 @@ final class MessageIntake {
     private let onMessage: (ServiceMessage) -> Void
     private var reader: MessageReader
     private var gate = RefusalGate()
+    private var loudGate = RefusalGate(most: MessageIntake.mostLoud)
     private var isClosed = false
 
     init(
@@ -87,7 +92,13 @@ final class MessageIntake {
         // The findings are values: the buffer may be used again while they are reported.
         for finding in unsafe reader.read(bytes) where !isClosed {
             switch finding {
-            case .message(let message): onMessage(message)
+            case .message(let message):
+                guard !message.isLoud || loudGate.admit(at: loop.now.awake) != nil else {
+                    let most = "\(Self.mostLoud) within \(RefusalGate.window.words)"
+                    refuse("more than \(most) that change or record something", pid)
+                    continue
+                }
+                onMessage(message)
             case .refusal(let reason): refuse(reason, pid)
             }
         }

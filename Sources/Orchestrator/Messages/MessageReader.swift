@@ -58,7 +58,7 @@ struct MessageReader {
     private func meaning(of line: MessageLine) -> Finding? {
         switch line.kind {
         case CLC_READY: .message(.ready(values: values))
-        case CLC_STATUS: .message(.status(withoutControlCharacters(line.text)))
+        case CLC_STATUS: .message(.status(statusText(line.text)))
         case CLC_STOPPING: .message(.stopping)
         case CLC_RELOADING: .message(.reloading)
         case CLC_MAINPID: mainProcess(line.number)
@@ -77,6 +77,16 @@ struct MessageReader {
         // remaining keys mean nothing in this direction.
         default: nil
         }
+    }
+
+    /// The longest line for people, in bytes; the rest is cut between characters, as our client does.
+    static let statusMax = 4096
+
+    private func statusText(_ text: String) -> String {
+        guard text.utf8.count > Self.statusMax else { return withoutControlCharacters(text) }
+        var end = text.utf8.index(text.startIndex, offsetBy: Self.statusMax)
+        while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
+        return withoutControlCharacters(String(text[..<end]))
     }
 
     /// Zero and the largest number switch the watchdog off, as they do elsewhere.

@@ -3,6 +3,8 @@
 struct RefusalGate {
     /// The refusals reported in one window.
     static let most = 5
+    /// What is let through in one window.
+    let most: Int
     /// How long a window lasts, in awake time.
     static let window = Duration.seconds(10)
 
@@ -10,11 +12,13 @@ struct RefusalGate {
     private var reported = 0
     private var suppressed = 0
 
+    init(most: Int = RefusalGate.most) { self.most = most }
+
     /// Counts a refusal.
     /// - Returns: How many were not reported since the last report, if this one is to be reported.
     mutating func admit(at now: Duration) -> Int? {
         if let start = windowStart, now - start < Self.window {
-            guard reported < Self.most else {
+            guard reported < most else {
                 suppressed += 1
                 return nil
             }

@@ -3,7 +3,7 @@ enum ServiceMessage: Hashable, Sendable {
     /// It can be used, or has finished a reload. `values` are all it ever sent as
     /// `VALUE_name=text`.
     case ready(values: [String: String])
-    /// One line for people; control characters have become spaces. At most 64 KiB.
+    /// One line for people; control characters have become spaces. At most 4 KiB.
     case status(String)
     /// It is stopping: the answer to our message, or on its own account.
     case stopping
@@ -29,6 +29,18 @@ enum ServiceMessage: Hashable, Sendable {
     /// not have. `pid` is the sender's, 0 where unknown; `suppressed` is how many refusals before
     /// this one were not reported, because there were too many.
     case refused(reason: String, pid: Int32, suppressed: Int)
+}
+
+extension ServiceMessage {
+    /// Whether each one leaves a record of an event, or may. READY ends what a reload began, so it
+    /// is always heard, and says nothing new by itself.
+    var isLoud: Bool {
+        switch self {
+        case .stopping, .reloading, .mainPID, .watchdogTrigger, .watchdogInterval, .extendTimeout:
+            true
+        case .ready, .status, .watchdogPing, .errno, .hello, .channelClosed, .refused: false
+        }
+    }
 }
 
 extension Duration {

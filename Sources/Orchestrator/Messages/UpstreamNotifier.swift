@@ -19,6 +19,7 @@ final class UpstreamNotifier {
     /// How often the manager wants a sign of life; `nil` where it does not.
     let watchdogInterval: Duration?
     private var alarms: Alarms<Int>?
+    private var wasReady = false
 
     /// Takes the variables over. Call it once, before other threads are started: it changes the
     /// environment.
@@ -52,17 +53,26 @@ final class UpstreamNotifier {
     }
 
     /// Everything that should run is ready.
-    func ready() { say("READY", "1", wait: Self.edgeWait) }
+    func ready() {
+        wasReady = true
+        say("READY", "1", wait: Self.edgeWait)
+    }
     /// One line for people.
     func status(_ text: String) { say("STATUS", text) }
     /// The project stops.
     func stopping() { say("STOPPING", "1", wait: Self.edgeWait) }
-    /// We read our config again; `ready` ends it.
+    /// We read our config again; `reloaded` ends it. Before we were ever ready the manager is told
+    /// nothing: it would take the end of the reload for that of the start.
     func reloading() {
+        guard wasReady else { return }
         var message = OutgoingMessage()
         message.add("RELOADING", number: 1)
         message.add("MONOTONIC_USEC", number: clc_monotonic_microseconds())
         send(message)
+    }
+    /// The reload is over.
+    func reloaded() {
+        if wasReady { say("READY", "1", wait: Self.edgeWait) }
     }
     /// Our start or stop needs this much longer, from now on.
     func extendTimeout(_ duration: Duration) {

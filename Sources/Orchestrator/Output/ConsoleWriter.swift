@@ -13,7 +13,7 @@ public final class ConsoleWriter: Sendable {
     ///   - descriptor: where to write; it must stay open for as long as the process lives.
     ///   - capacity: bytes that wait at most, beside those being written. Default 1 MiB.
     /// - Throws: when no thread or no pipe to wake it can be had.
-    public init(descriptor: Int32 = 1, capacity: Int = 1 << 20) throws(FileError) {
+    public init(descriptor: Int32 = 1, capacity: Int = 1 << 20) throws(SystemFailure) {
         core = ConsoleCore(
             descriptor: descriptor, capacity: capacity, wake: try SelfPipe(), done: try SelfPipe())
         try core.startThread()
@@ -75,7 +75,7 @@ final class ConsoleCore: Sendable {
 
     /// Starts the thread, which holds `self` until it ends. It takes no signals: they belong to
     /// the loop, and a write to a closed pipe must be an error, not a death.
-    func startThread() throws(FileError) {
+    func startThread() throws(SystemFailure) {
         var all = sigset_t()
         var before = sigset_t()
         unsafe sigfillset(&all)
@@ -86,7 +86,7 @@ final class ConsoleCore: Sendable {
         let result = unsafe pthread_create(&thread, nil, runConsole, held.toOpaque())
         guard result == 0 else {
             unsafe held.release()
-            throw FileError("start a thread for", "the terminal", code: result)
+            throw SystemFailure("start a thread for", "the terminal", code: result)
         }
         pthread_detach(thread)
     }

@@ -30,13 +30,13 @@ struct FileFacts {
     }
 }
 
-/// The calls on files that logs and the journal make: each returns its errno as a `FileError`, is
+/// The calls on files that logs and the journal make: each returns its errno as a `SystemFailure`, is
 /// repeated when a signal interrupts it, and never waits for more than a disk.
 enum FileCalls {
     /// Opens for appending; makes the file if it is missing, and the directories on the way to it.
     ///
     /// Never blocks on a FIFO, and never makes a terminal ours.
-    static func openAppending(_ path: String) throws(FileError) -> OwnedDescriptor {
+    static func openAppending(_ path: String) throws(SystemFailure) -> OwnedDescriptor {
         let flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
         do { return try open(path, flags) } catch {
             guard error.code == ENOENT else { throw error }
@@ -46,7 +46,7 @@ enum FileCalls {
     }
 
     /// Opens for reading; `nil` when there is no such file.
-    static func openReading(_ path: String) throws(FileError) -> OwnedDescriptor? {
+    static func openReading(_ path: String) throws(SystemFailure) -> OwnedDescriptor? {
         do { return try open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) } catch {
             guard error.code == ENOENT else { throw error }
             return nil
@@ -55,22 +55,22 @@ enum FileCalls {
 
     /// Opens with these flags; a new file is readable and writable by its owner only, because
     /// services print secrets.
-    static func open(_ path: String, _ flags: Int32) throws(FileError) -> OwnedDescriptor {
+    static func open(_ path: String, _ flags: Int32) throws(SystemFailure) -> OwnedDescriptor {
         while true {
             let number = unsafe Glibc.open(path, flags, 0o600)
             if number >= 0 { return OwnedDescriptor(owning: number) }
             let code = errno
-            if code != EINTR { throw FileError("open", path, code: code) }
+            if code != EINTR { throw SystemFailure("open", path, code: code) }
         }
     }
 
     /// Makes every missing directory on the way to `path`, each for its owner only.
-    static func makeDirectories(above path: String) throws(FileError) {
+    static func makeDirectories(above path: String) throws(SystemFailure) {
         var reached = ""
         for part in path.split(separator: "/").dropLast() {
             reached += path.hasPrefix("/") || !reached.isEmpty ? "/\(part)" : String(part)
             if unsafe mkdir(reached, 0o700) != 0, errno != EEXIST {
-                throw FileError("mkdir", reached, code: errno)
+                throw SystemFailure("mkdir", reached, code: errno)
             }
         }
     }
@@ -94,7 +94,7 @@ enum FileCalls {
     /// Reads up to `limit` bytes at `offset`; fewer only at the end of the file.
     static func read(
         _ descriptor: Int32, at offset: UInt64, limit: Int, named path: String
-    ) throws(FileError) -> [UInt8] {
+    ) throws(SystemFailure) -> [UInt8] {
         var code: Int32?
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
             while count < limit {
@@ -109,48 +109,48 @@ enum FileCalls {
                 }
             }
         }
-        if let code { throw FileError("read", path, code: code) }
+        if let code { throw SystemFailure("read", path, code: code) }
         return bytes
     }
 
     /// What is behind an open descriptor.
-    static func facts(of descriptor: Int32, named path: String) throws(FileError) -> FileFacts {
+    static func facts(of descriptor: Int32, named path: String) throws(SystemFailure) -> FileFacts {
         var raw = stat()
         guard unsafe fstat(descriptor, &raw) == 0 else {
-            throw FileError("stat", path, code: errno)
+            throw SystemFailure("stat", path, code: errno)
         }
         return FileFacts(raw)
     }
 
     /// What is behind a name, links followed; `nil` when nothing is.
-    static func facts(at path: String) throws(FileError) -> FileFacts? {
+    static func facts(at path: String) throws(SystemFailure) -> FileFacts? {
         var raw = stat()
         if unsafe stat(path, &raw) == 0 { return FileFacts(raw) }
         let code = errno
         if code == ENOENT || code == ENOTDIR { return nil }
-        throw FileError("stat", path, code: code)
+        throw SystemFailure("stat", path, code: code)
     }
 
     /// Gives a file a new name, over a file that has it.
-    static func rename(_ old: String, to new: String) throws(FileError) {
+    static func rename(_ old: String, to new: String) throws(SystemFailure) {
         guard unsafe Glibc.rename(old, new) == 0 else {
-            throw FileError("rename", old, code: errno)
+            throw SystemFailure("rename", old, code: errno)
         }
     }
 
     /// Removes a name; that there is none is fine.
-    static func remove(_ path: String) throws(FileError) {
+    static func remove(_ path: String) throws(SystemFailure) {
         guard unsafe unlink(path) == 0 || errno == ENOENT else {
-            throw FileError("remove", path, code: errno)
+            throw SystemFailure("remove", path, code: errno)
         }
     }
 
     /// Cuts a file to `size` bytes.
     static func truncate(
         _ descriptor: Int32, to size: UInt64, named path: String
-    ) throws(FileError) {
+    ) throws(SystemFailure) {
         guard ftruncate(descriptor, off_t(clamping: size)) == 0 else {
-            throw FileError("truncate", path, code: errno)
+            throw SystemFailure("truncate", path, code: errno)
         }
     }
 

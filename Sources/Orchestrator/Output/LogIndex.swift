@@ -20,7 +20,7 @@ final class LogIndex {
     /// Opens or makes the index of a log that is `logSize` bytes long. One that does not fit the
     /// log (a crash or a stranger came between the two) starts anew: the bytes so far become
     /// unknown.
-    init(of log: String, logSize: UInt64) throws(FileError) {
+    init(of log: String, logSize: UInt64) throws(SystemFailure) {
         let path = Self.path(of: log)
         self.path = path
         descriptor = try FileCalls.open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC)
@@ -37,7 +37,7 @@ final class LogIndex {
 
     private static func fits(
         _ descriptor: Int32, size: UInt64, logSize: UInt64, _ path: String
-    ) throws(FileError) -> Bool {
+    ) throws(SystemFailure) -> Bool {
         let length = UInt64(IndexRecord.size)
         let start = try FileCalls.read(descriptor, at: 0, limit: IndexRecord.size, named: path)
         guard start == IndexRecord.header else { return false }
@@ -50,7 +50,7 @@ final class LogIndex {
     }
 
     /// Forgets every record.
-    func restart() throws(FileError) {
+    func restart() throws(SystemFailure) {
         latest = nil
         try FileCalls.truncate(descriptor.number, to: 0, named: path)
         size = 0
@@ -58,7 +58,7 @@ final class LogIndex {
     }
 
     /// Says who wrote the bytes from `offset` on, unless the record before says the same.
-    func note(_ mark: OutputMark, at offset: UInt64) throws(FileError) {
+    func note(_ mark: OutputMark, at offset: UInt64) throws(SystemFailure) {
         if let latest, latest.kind == .bytes, latest.stream == mark.stream,
             latest.incarnation == mark.incarnation,
             mark.stamp.monotonic - latest.stamp.monotonic < Self.resolution
@@ -71,34 +71,34 @@ final class LogIndex {
     /// Says that `count` bytes are missing at `offset`.
     func noteLoss(
         of count: UInt64, _ mark: OutputMark, at offset: UInt64
-    ) throws(FileError) {
+    ) throws(SystemFailure) {
         var record = IndexRecord(.lost, at: offset, mark)
         record.count = UInt32(clamping: count)
         try write(record)
     }
 
     /// Says that the stream of `mark` ended at `offset`.
-    func noteEnd(_ mark: OutputMark, at offset: UInt64) throws(FileError) {
+    func noteEnd(_ mark: OutputMark, at offset: UInt64) throws(SystemFailure) {
         try write(IndexRecord(.end, at: offset, mark))
     }
 
     /// Whether somebody removed it.
-    func isGone() throws(FileError) -> Bool {
+    func isGone() throws(SystemFailure) -> Bool {
         try FileCalls.facts(of: descriptor.number, named: path).links == 0
     }
 
-    private func write(_ record: IndexRecord) throws(FileError) {
+    private func write(_ record: IndexRecord) throws(SystemFailure) {
         try append(record.encoded)
         latest = record
     }
 
-    private func append(_ bytes: [UInt8]) throws(FileError) {
+    private func append(_ bytes: [UInt8]) throws(SystemFailure) {
         let (count, code) = FileCalls.write(bytes.span, to: descriptor.number)
         size += UInt64(count)
         guard let code else { return }
         let before = size - UInt64(count)
         try FileCalls.truncate(descriptor.number, to: before, named: path)
         size = before
-        throw FileError("write", path, code: code)
+        throw SystemFailure("write", path, code: code)
     }
 }

@@ -56,7 +56,7 @@ public final class LogReader {
     /// The lines that are there, oldest first, at most `limit`; none when all were read.
     ///
     /// A last line without newline is held back until it is complete; see `finish`.
-    public func next(_ limit: Int = 1000) throws(FileError) -> [LogLine] {
+    public func next(_ limit: Int = 1000) throws(SystemFailure) -> [LogLine] {
         while ready.count - firstReady - toSkip < limit {
             if current == nil { try openFirst() }
             guard let log = current else { break }
@@ -74,7 +74,7 @@ public final class LogReader {
     }
 
     /// Starts anew in this file at this offset, and forgets what was held back.
-    func start(in log: ReadLog, at offset: UInt64) throws(FileError) {
+    func start(in log: ReadLog, at offset: UInt64) throws(SystemFailure) {
         try log.seek(to: offset)
         current = log
         assemblers = []
@@ -84,7 +84,7 @@ public final class LogReader {
         startsMidLine = before != nil && before != UInt8(ascii: "\n")
     }
 
-    private func openFirst() throws(FileError) {
+    private func openFirst() throws(SystemFailure) {
         switch whenItAppears {
         case .oldest: try seekBeginning()
         case .current:
@@ -109,7 +109,7 @@ public final class LogReader {
 
     /// Reads on to the next change of stream or incarnation, at most 64 KiB.
     /// - Returns: false at the end of the file.
-    private func readBlock(of log: ReadLog) throws(FileError) -> Bool {
+    private func readBlock(of log: ReadLog) throws(SystemFailure) -> Bool {
         // The size comes first: an index record is written before its bytes, so everything within
         // this size has its record by the time the index is read.
         let size = try log.size()
@@ -129,7 +129,7 @@ public final class LogReader {
         return true
     }
 
-    private func restartTruncated(_ log: ReadLog) throws(FileError) {
+    private func restartTruncated(_ log: ReadLog) throws(SystemFailure) {
         finish { _ in true }
         log.offset = 0
         log.index?.restart()
@@ -173,7 +173,7 @@ public final class LogReader {
 extension LogReader {
     /// At the end of a file: goes on with the one that followed it, if it is no longer the current.
     /// - Returns: whether there may be more to read.
-    private func moveOn(from log: ReadLog) throws(FileError) -> Bool {
+    private func moveOn(from log: ReadLog) throws(SystemFailure) -> Bool {
         let chain = self.chain
         guard let facts = try FileCalls.facts(at: chain.file(0)), facts.identity != log.identity
         else { return false }
@@ -188,7 +188,7 @@ extension LogReader {
     /// The file after this one: the next newer of the chain. One that left the chain (it was
     /// removed, or we were very slow) is followed by the current one, and something may be missing
     /// between.
-    private func successor(of log: ReadLog, in chain: LogChain) throws(FileError) -> ReadLog? {
+    private func successor(of log: ReadLog, in chain: LogChain) throws(SystemFailure) -> ReadLog? {
         for number in 1...LogChain.longest {
             guard let facts = try FileCalls.facts(at: chain.file(number)) else { break }
             guard facts.identity == log.identity else { continue }

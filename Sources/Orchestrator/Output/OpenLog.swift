@@ -19,7 +19,7 @@ final class OpenLog {
     /// Until when no rotation is tried, after one failed.
     var rotationBlockedUntil: Int64?
 
-    init(_ path: String) throws(FileError) {
+    init(_ path: String) throws(SystemFailure) {
         descriptor = try FileCalls.openAppending(path)
         target = FileCalls.resolved(path)
         let facts = try FileCalls.facts(of: descriptor.number, named: path)
@@ -32,7 +32,7 @@ final class OpenLog {
     var indexSize: UInt64 { index?.size ?? 0 }
 
     /// Whether there should be an index, and there is none.
-    func indexIsGone() throws(FileError) -> Bool {
+    func indexIsGone() throws(SystemFailure) -> Bool {
         guard isRegular else { return false }
         return try index?.isGone() ?? true
     }

@@ -6,14 +6,14 @@ final class SelfPipe: Sendable {
     private let readEnd: OwnedDescriptor
     private let writeEnd: OwnedDescriptor
 
-    init() throws(FileError) {
+    init() throws(SystemFailure) {
         var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { throw FileError("make", "a pipe", code: errno) }
+        guard unsafe pipe(&ends) == 0 else { throw SystemFailure("make", "a pipe", code: errno) }
         readEnd = OwnedDescriptor(owning: ends[0])
         writeEnd = OwnedDescriptor(owning: ends[1])
         for end in ends {
             guard fcntl(end, F_SETFD, FD_CLOEXEC) == 0, fcntl(end, F_SETFL, O_NONBLOCK) == 0 else {
-                throw FileError("set up", "a pipe", code: errno)
+                throw SystemFailure("set up", "a pipe", code: errno)
             }
         }
     }

@@ -33,7 +33,7 @@ final class ServiceLog {
     private enum Trouble {
         case none
         /// Bytes are being lost: so many since it began.
-        case losing(sum: UInt64, FileError)
+        case losing(sum: UInt64, SystemFailure)
     }
 
     private enum Topic { case reopened, rotation, emptied, index }

@@ -4,7 +4,8 @@ import EventLoop
 /// A main process that a message named: a member of the tree, not our launch.
 final class AdoptedMain {
     let pid: Int32
-    private let startTime: UInt64
+    /// With the pid it names this process for good.
+    let startTime: UInt64
     private let pidfd: OwnedDescriptor
     private var watch: Watch?
 

@@ -30,6 +30,8 @@ public struct LaunchRequest: Hashable, Sendable {
     /// The directory of a cgroup leaf it is born in. The caller keeps it open until the outcome.
     /// Where the kernel refuses, it is born where we are: see `LaunchedProcess.isInCgroup`.
     public var cgroup: CInt?
+    /// Whether a refusal of the cgroup is a failure instead.
+    public var insistsOnCgroup = false
     /// Marks every descendant (soft `RLIMIT_LOCKS`). Random, so that no two incarnations of any
     /// engine share one, and below `UInt64.max`.
     public var token: UInt64

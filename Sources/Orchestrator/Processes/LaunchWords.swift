@@ -26,6 +26,8 @@ struct LaunchWords {
     private func step(_ result: cproc_result) -> String {
         switch result.step {
         case CPROC_STEP_CLONE: "make a process for \(command)"
+        case CPROC_STEP_CGROUP:
+            "make \(command) in a cgroup of its own, on which isolate: cgroup insists"
         case CPROC_STEP_DESCRIPTORS: "pass descriptors to \(command)"
         case CPROC_STEP_SESSION: "make a session for \(command)"
         case CPROC_STEP_SIGNALS: "set the signals of \(command)"
@@ -44,7 +46,12 @@ struct LaunchWords {
         case CPROC_DETAIL_IS_DIRECTORY: " (it is a directory)"
         case CPROC_DETAIL_NO_INTERPRETER: " (it is there, its interpreter is not)"
         case CPROC_DETAIL_NOT_EXECUTABLE: " (it has no permission to be executed)"
-        default: result.error == ENOEXEC ? " (no program, and no script with a #! line)" : ""
+        default:
+            switch result.error {
+            case ENOEXEC: " (no program, and no script with a #! line)"
+            case ECANCELED: " (it was ended before it ran)"
+            default: ""
+            }
         }
     }
 }

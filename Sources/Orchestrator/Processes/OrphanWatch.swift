@@ -45,8 +45,11 @@ public final class OrphanWatch {
     private var trees: [UInt64: ProcessTree] = [:]
     /// The launched processes, with their trees. They are no escapees, though children of ours.
     private var launched: [Int32: UInt64] = [:]
-    /// The main processes that messages named.
-    private var adoptedMains: [Int32: UInt64] = [:]
+    /// The main processes that messages named, each with its start time: it is another's child, so
+    /// its number may come to mean a stranger.
+    private var adoptedMains: [Int32: (token: UInt64, startTime: UInt64)] = [:]
+    /// Launched, and killed at once because they could not be watched.
+    private var condemned: [Int32: LaunchedProcess] = [:]
     /// Trees whose launched process is gone, and that are not empty.
     private var waiting: Set<UInt64> = []
     private var strayKill: (progress: KillProgress, then: () -> Void)?
@@ -98,13 +101,33 @@ public final class OrphanWatch {
     }
 
     /// Another process became the main one of a tree; its exit is the tree's business.
-    func adopt(_ main: Int32, token: UInt64) { adoptedMains[main] = token }
+    func adopt(_ main: AdoptedMain, token: UInt64) {
+        adoptedMains[main.pid] = (token, main.startTime)
+    }
+
+    /// It is not the main process any more.
+    func dismiss(_ main: AdoptedMain) { adoptedMains[main.pid] = nil }
+
+    /// Kills a launched process that nobody can watch, and reaps it when it has ended.
+    func condemn(_ process: LaunchedProcess) {
+        _ = cproc_signal_group(process.pid, SIGKILL)
+        _ = cproc_signal_child(process.pid, SIGKILL)
+        condemned[process.pid] = process
+        reapCondemned()
+    }
+
+    private func reapCondemned() {
+        var exit = cproc_exit()
+        for pid in condemned.keys where unsafe cproc_reap(pid, &exit) == 0 {
+            condemned[pid] = nil
+            spawner.claim(pid)
+        }
+    }
 
     func remove(token: UInt64) {
-        trees[token] = nil
+        guard let tree = trees.removeValue(forKey: token) else { return }
         waiting.remove(token)
-        launched = launched.filter { $0.value != token }
-        adoptedMains = adoptedMains.filter { $0.value != token }
+        launched[tree.process.pid] = nil
         if case .open(_, let alarms) = state { alarms.disarm(.tree(token)) }
     }
 
@@ -131,8 +154,9 @@ public final class OrphanWatch {
         let own = cproc_self()
         var at = pid
         for _ in 0..<4096 {
-            if let token = launched[at] ?? adoptedMains[at], trees[token] != nil { return token }
+            if let token = launched[at], trees[token] != nil { return token }
             guard at > 1, at != own, let stat = ProcessFiles.stat(of: at) else { return nil }
+            if let main = adoptedMains[at], main.startTime == stat.start_time { return main.token }
             if stat.parent == own || stat.parent <= 1 { return markedOwner(of: at) }
             at = stat.parent
         }
@@ -177,19 +201,21 @@ public final class OrphanWatch {
     }
 
     private func identify(_ pid: Int32) -> Owner {
-        if let token = adoptedMains[pid] ?? leafOwner(of: pid) ?? markedOwner(of: pid) {
-            return .tree(token)
+        if let main = adoptedMains[pid], ProcessFiles.stat(of: pid)?.start_time == main.startTime {
+            return .tree(main.token)
         }
+        if let token = leafOwner(of: pid) ?? markedOwner(of: pid) { return .tree(token) }
         return ProcessIdentity.living(pid).map { .stray($0) } ?? .unknown
     }
 
     /// A child of some thread of ours ended. Mains are not reaped here.
     private func childEnded() {
+        if !condemned.isEmpty { reapCondemned() }
         let ended = reap()
         guard !ended.isEmpty else { return }
         for exit in ended {
             owners[exit.pid] = nil
-            if let token = adoptedMains[exit.pid] { trees[token]?.adoptedEnded(exit) }
+            if let main = adoptedMains[exit.pid] { trees[main.token]?.adoptedEnded(exit) }
             for token in waiting { trees[token]?.escapeeEnded(exit.pid) }
         }
         guard !waiting.isEmpty || strayKill != nil || !owners.isEmpty else { return }

@@ -1,4 +1,5 @@
 import CProcess
+import Glibc
 
 /// What /proc says about processes and their children.
 struct ProcessFiles {
@@ -8,6 +9,12 @@ struct ProcessFiles {
     static func stat(of pid: Int32) -> cproc_stat? {
         var stat = cproc_stat()
         return unsafe cproc_read_stat(pid, &stat) == 0 ? stat : nil
+    }
+
+    /// Now, on the clock and in the unit of `start_time`.
+    static var ticksSinceBoot: UInt64 {
+        let perSecond = UInt64(max(sysconf(CInt(_SC_CLK_TCK)), 1))
+        return UInt64(max(cproc_clock(CLOCK_BOOTTIME), 0)) / (1_000_000_000 / perSecond)
     }
 
     static func command(of pid: Int32) -> String {
@@ -69,9 +76,12 @@ struct ProcessFiles {
         return Array(queue.dropFirst(roots.count))
     }
 
+    /// Every process there is.
+    static func all() -> [Int32] { unsafe numbers { unsafe cproc_all_processes($0, $1) } }
+
     private func parents() -> [Int32: Int32] {
         var parents: [Int32: Int32] = [:]
-        for pid in unsafe Self.numbers({ unsafe cproc_all_processes($0, $1) }) {
+        for pid in Self.all() {
             if let stat = Self.stat(of: pid) { parents[pid] = stat.parent }
         }
         return parents

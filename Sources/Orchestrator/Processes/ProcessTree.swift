@@ -44,13 +44,14 @@ public final class ProcessTree {
     private var state = State.closed
     private var main = Main.launched
     private var killing: KillProgress?
+    private var heard: [Int32: SignalReach] = [:]
 
     /// Takes over a launched process. Close it when it is empty, or to give it up.
     ///
     /// - Parameters:
     ///   - token: the one of its launch request.
     ///   - leaf: the cgroup it was born in, or was to be.
-    /// - Throws: what the loop answers when it cannot watch; the process is killed then.
+    /// - Throws: what the loop answers when it cannot watch; the process is killed and reaped then.
     public init(
         _ process: LaunchedProcess, token: UInt64, leaf: CgroupLeaf?, orphans: OrphanWatch
     ) throws(UVError) {
@@ -66,7 +67,7 @@ public final class ProcessTree {
             }
             state = .running(watch)
         } catch {
-            _ = cproc_signal_group(process.pid, SIGKILL)
+            orphans.condemn(process)
             throw error
         }
         orphans.add(self, token: token, main: process.pid)
@@ -97,7 +98,7 @@ public final class ProcessTree {
         case .leaderless(let watch): watch?.close()
         case .empty: break
         }
-        if case .adopted(let adopted) = main { adopted.close() }
+        dismissAdopted()
         state = .closed
         main = .ended
         killing = nil
@@ -128,9 +129,16 @@ public final class ProcessTree {
     }
 
     private func mainEnded(_ status: ExitStatus) {
-        if case .adopted(let adopted) = main { adopted.close() }
+        dismissAdopted()
         main = .ended
         onMainExit(status)
+    }
+
+    /// Whoever was adopted is watched no longer.
+    private func dismissAdopted() {
+        guard case .adopted(let adopted) = main else { return }
+        adopted.close()
+        orphans.dismiss(adopted)
     }
 
     /// An adopted child was reaped that was the main process of this tree once.
@@ -207,7 +215,7 @@ public final class ProcessTree {
             if pid == mainPid { return true }
         }
         if pid == process.pid, case .running = state {
-            if case .adopted(let adopted) = main { adopted.close() }
+            dismissAdopted()
             main = .launched
             return true
         }
@@ -219,9 +227,9 @@ public final class ProcessTree {
         }
         // Between the question and the descriptor the number may have changed hands.
         guard let adopted, contains(pid), adopted.isAlive else { return false }
-        if case .adopted(let before) = main { before.close() }
+        dismissAdopted()
         main = .adopted(adopted)
-        orphans.adopt(pid, token: token)
+        orphans.adopt(adopted, token: token)
         return true
     }
 
@@ -231,9 +239,39 @@ public final class ProcessTree {
     /// that stops). Nobody outside the tree can be hit.
     public func signal(_ number: Int32, to target: SignalTarget) {
         guard !isEmpty else { return }
+        noteReach(of: number, target)
         send(number, to: target)
-        let stops = [SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGKILL]
-        if !stops.contains(number) { send(SIGCONT, to: target) }
+        if continues(after: number) { send(SIGCONT, to: target) }
+    }
+
+    /// As `signal` to the tree, but without those that were there when the same signal went to
+    /// their group or to the tree before: a member hears it once.
+    public func signalRest(_ number: Int32) {
+        guard let before = heard[number] else { return signal(number, to: .tree) }
+        noteReach(of: number, .tree)
+        for member in members() {
+            let isInGroup = cproc_group_of(member.pid) == process.pid
+            guard !before.includes(startTime: member.startTime, isInGroup: isInGroup) else {
+                continue
+            }
+            signalStranger(member.pid, startTime: member.startTime, number)
+            if continues(after: number) {
+                signalStranger(member.pid, startTime: member.startTime, SIGCONT)
+            }
+        }
+    }
+
+    private func noteReach(of number: Int32, _ target: SignalTarget) {
+        switch (target, main) {
+        case (.main, _), (.group, .adopted): return
+        case (.group, .launched), (.group, .ended):
+            heard[number, default: SignalReach()].group = ProcessFiles.ticksSinceBoot
+        case (.tree, _): heard[number, default: SignalReach()].tree = ProcessFiles.ticksSinceBoot
+        }
+    }
+
+    private func continues(after number: Int32) -> Bool {
+        ![SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGKILL].contains(number)
     }
 
     private func send(_ number: Int32, to target: SignalTarget) {

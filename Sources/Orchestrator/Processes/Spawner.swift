@@ -14,6 +14,11 @@ import Stoic
         let then: (LaunchOutcome) -> Void
     }
 
+    /// A launch under way.
+    public struct Ticket: Hashable, Sendable {
+        fileprivate let number: UInt64
+    }
+
     private enum State {
         case open(Watch)
         case closed
@@ -62,21 +67,35 @@ import Stoic
     ///
     /// Bounded by the kernel alone: an exec from a dead network file system takes as long as that
     /// does, and holds back the launches behind it on its thread.
-    public func launch(_ request: LaunchRequest, then: @escaping (LaunchOutcome) -> Void) {
+    /// - Returns: what `cancel` takes.
+    @discardableResult
+    public func launch(
+        _ request: LaunchRequest, then: @escaping (LaunchOutcome) -> Void
+    ) -> Ticket {
         let words = LaunchWords(request)
-        guard case .open = state else {
-            return then(.failed(LaunchFailure(step: words.run, errorNumber: ESHUTDOWN)))
-        }
         lastTicket += 1
-        guard let order = unsafe cproc_order_create(lastTicket) else {
-            return then(.failed(LaunchFailure(step: words.run, errorNumber: ENOMEM)))
-        }
-        unsafe request.write(to: order)
-        let error = unsafe cproc_spawner_submit(spawner, order)
+        let ticket = Ticket(number: lastTicket)
+        let error = unsafe submit(request, ticket)
         guard error == 0 else {
-            return then(.failed(LaunchFailure(step: words.run, errorNumber: error)))
+            then(.failed(LaunchFailure(step: words.run, errorNumber: error)))
+            return ticket
         }
         pending[lastTicket] = Pending(words: words, then: then)
+        return ticket
+    }
+
+    @unsafe private func submit(_ request: LaunchRequest, _ ticket: Ticket) -> CInt {
+        guard case .open = state else { return ESHUTDOWN }
+        guard let order = unsafe cproc_order_create(ticket.number) else { return ENOMEM }
+        unsafe request.write(to: order)
+        return unsafe cproc_spawner_submit(spawner, order)
+    }
+
+    /// Ends a launch that has no outcome yet, one whose exec hangs included. The outcome still
+    /// comes: a failure with `ECANCELED`, or a process, if it ran just before.
+    public func cancel(_ ticket: Ticket) {
+        guard pending[ticket.number] != nil else { return }
+        unsafe cproc_spawner_cancel(spawner, ticket.number)
     }
 
     /// A tree watches the process from now on.
@@ -85,7 +104,7 @@ import Stoic
     /// Whether a process was launched and no tree watches it yet.
     func isUnclaimed(_ pid: Int32) -> Bool { unclaimed.contains(pid) }
 
-    /// No more launches. Those under way are killed as they succeed, and nobody is told.
+    /// No more launches. Those under way are killed, and nobody is told.
     /// Idempotent.
     public func close() {
         guard case .open(let watch) = state else { return }
@@ -138,7 +157,7 @@ extension LaunchRequest {
         for each in descriptors {
             unsafe cproc_order_add_descriptor(order, each.source, each.target)
         }
-        if let cgroup { unsafe cproc_order_set_cgroup(order, cgroup) }
+        if let cgroup { unsafe cproc_order_set_cgroup(order, cgroup, insistsOnCgroup) }
         if let deathSignal { unsafe cproc_order_set_death_signal(order, deathSignal) }
         unsafe cproc_order_set_token(order, token)
     }

@@ -22,12 +22,15 @@ public struct SystemFailure: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     /// What the system says about `code`.
-    public var reason: String {
-        guard let text = unsafe strerror(code) else { return "error \(code)" }
-        return unsafe String(cString: text)
-    }
+    public var reason: String { systemText(code) }
 
     public var description: String { "\(call) \(subject): \(reason)" }
+}
+
+/// The system's words for an error number.
+func systemText(_ number: Int32) -> String {
+    guard let text = unsafe strerror(number) else { return "error \(number)" }
+    return unsafe String(cString: text)
 }
 
 /// Repeats a call that a signal interrupted. Its bound is the call's own.

@@ -114,8 +114,8 @@ extension LifecycleMachine {
         arm(.rung(life), after: rest - lead, &turn)
     }
 
-    /// SIGKILL for the whole tree, and a bounded wait for it to empty. A launch that was not
-    /// answered has no tree yet: it is killed once it is there.
+    /// SIGKILL for the whole tree, or for a launch that was not answered yet, and a bounded wait for
+    /// nothing to be left.
     mutating func kill(
         _ slot: Int, _ life: Incarnation, _ before: Stop, wait: Duration, _ turn: inout Turn
     ) {
@@ -125,7 +125,7 @@ extension LifecycleMachine {
         perform(.disarm(.kill(life)), &turn)
         setState(slot, .stopping(life, stop), &turn)
         report(.killed, slot, &turn)
-        if stop.main != .pending { perform(.kill(life), &turn) }
+        perform(.kill(life), &turn)
         arm(.abandon(life), after: wait, &turn)
     }
 

@@ -47,8 +47,8 @@ extension LifecycleMachine {
         switch (timer, stop.rung) {
         case (.rung, .messageSent(let index, _)), (.rung, .acted(let index)):
             climb(slot, life, stop, to: index + 1, &turn)
-        case (.kill, .awaitingLaunch): abandon(slot, life, stop, &turn)
-        case (.kill, .messageSent), (.kill, .acted), (.kill, .cleaning):
+        case (.kill, .awaitingLaunch), (.kill, .messageSent), (.kill, .acted),
+            (.kill, .cleaning):
             kill(slot, life, stop, wait: nodes[slot].moments.killWait, &turn)
         case (.abandon, .killed): abandon(slot, life, stop, &turn)
         case (.rung, _), (.kill, _), (.abandon, _), (.start, _), (.watchdog, _), (.healthy, _),
@@ -101,7 +101,7 @@ extension LifecycleMachine {
             perform(.disarm(.rung(life)), &turn)
             setState(slot, .stopping(life, stop), &turn)
             report(.mainExited(status), slot, &turn)
-            perform(.signal(life, 15, .tree), &turn)
+            perform(.signalRest(life, 15), &turn)
         }
     }
 

@@ -168,15 +168,9 @@ struct ImaginaryHost: Sendable {
             seats[service.slot] = Seat()
         case .kill(let life):
             guard let slot = living(life, "SIGKILL") else { return }
-            if seats[slot].main == .pending {
-                guard case .abandoned = machine.nodes[slot].state else {
-                    return violate("SIGKILL to \(life), not launched yet")
-                }
-                return
-            }
             tell(slot)
             seats[slot].facts.insert(.killed)
-        case .signal(let life, _, _):
+        case .signal(let life, _, _), .signalRest(let life, _):
             guard let slot = living(life, "a signal") else { return }
             if seats[slot].main == .pending { violate("a signal to \(life), not launched yet") }
             tell(slot)

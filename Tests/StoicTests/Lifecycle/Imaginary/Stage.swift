@@ -180,7 +180,7 @@ struct Stage {
                 due: now.reading(of: clock).saturatingSum(after), clock: clock, order: order)
         case .disarm(let timer): alarms[timer] = nil
         case .postpone(let timer, let by): alarms[timer]?.due += by
-        case .signal(let life, _, _): told(life) { $0.term }
+        case .signal(let life, _, _), .signalRest(let life, _): told(life) { $0.term }
         case .sendStop(let life, _, _):
             guard let name = name(life) else { return }
             switch behaviours[name, default: .good].answer {
@@ -196,8 +196,13 @@ struct Stage {
             }
             script.removeAll { $0.event.life == life }
             guard let seat = host.seats.first(where: { $0.life == life }) else { return }
-            let isLast = seat.main == .exited
-            after(.zero, .process(life, isLast ? .treeEmpty : .mainExited(.killed)))
+            let fact: ProcessFact =
+                switch seat.main {
+                case .exited: .treeEmpty
+                case .pending: .launchFailed(ImaginaryHost.noFile)
+                case .running, .absent: .mainExited(.killed)
+                }
+            after(.zero, .process(life, fact))
         case .endProject(let how): outcome = how
         case .watchReadiness, .endReadiness, .runStopCommand, .sendReload, .release, .forget: break
         }

@@ -108,7 +108,7 @@ struct StoppingTests {
             extendTimeout: = extensionRefused
             startTimer rungTimer abandonTimer watchdogTimer healthyTimer backoffTimer: =
                 event.stale
-            killTimer: abandoned,stopped abandoned
+            killTimer: killed,stopped killed
             budgetTimer: killed,stopped project.exitBudgetExceeded killed
             paused: = liveness.paused
             needMet needLost: =
