@@ -50,6 +50,12 @@ public final class Engine {
     var configReaders: [(ConfigReading) -> Void] = []
     var isReadingConfig = false
     var nextRun: UInt64 = 0
+    /// Clients that follow logs or events.
+    var followers = 0
+    /// Requests whose logs are being read.
+    var logReads = 0
+    /// Bytes of logs that wait for clients.
+    var heldLogBytes = 0
     var record: LaunchRecord?
     /// The highest number of a launch that is reserved on disk.
     var reserved: UInt64 = 0
@@ -96,6 +102,8 @@ public final class Engine {
             try directories.ensure()
             lock = try InstanceLock.acquire(
                 path: directories.lockFile, socket: directories.controlSocket)
+            // An engine that ended meanwhile removed its runtime directories before its lock.
+            try directories.ensure()
             record = try LaunchRecord(in: directories.state)
             reserved = try record?.nextIncarnation().number ?? 1
             machine = try LifecycleMachine(
@@ -117,7 +125,7 @@ public final class Engine {
             server = try ControlServer(
                 loop, path: directories.controlSocket, handler: self,
                 report: { [unowned self] in tell("control.notice", .notice, $0.description) })
-            server?.makeDirectory = { [unowned self] () throws(ProjectError) in
+            server?.makeDirectory = { [directories] () throws(ProjectError) in
                 try directories.ensure()
             }
         } catch {
