@@ -16,6 +16,12 @@ struct DetachedLaunchTests {
         #expect(Self.text(result).contains("cannot start web\n"))
     }
 
+    @Test("the background half has the name of this program, not that of a link")
+    func ownName() {
+        let program = DetachedLaunch.ownProgram()
+        #expect(program.hasPrefix("/") && !program.hasSuffix("/exe"))
+    }
+
     @Test("CLI-20: a child that is killed first is a defect that names the signal")
     func killedFirst() async throws {
         let result = try await #require(

@@ -4,6 +4,28 @@ import Testing
 @Suite("Cases: output", .timeLimit(.minutes(3)))
 @BenchActor
 struct OutputCases {
+    @Test("when nothing runs, logs shows what is on disk, as much as was asked for")
+    func afterTheEnd() async throws {
+        try await withBench { bench in
+            try bench.config(services: [
+                .command("a", ["sh", "-c", "echo one; echo two; echo three"], "type: oneshot"),
+                .command("b", ["true"], "type: oneshot"),
+            ])
+            #expect(try await bench.run("up").ending == .exited(0))
+            let all = try await bench.must("logs")
+            #expect(all.output == "a | one\na | two\na | three\n")
+            #expect(all.errors.contains("nothing runs"))
+            #expect(try await bench.must("logs", "-n", "1", "a").output == "a | three\n")
+            let since = try await bench.must("logs", "-n", "2", "--since", "10m", "--json")
+            #expect(since.output.split(separator: "\n").count == 2)
+            let timed = try await bench.must("logs", "-t", "-n", "1")
+            #expect(timed.output.hasSuffix(" a | three\n") && timed.output.contains(":"))
+            #expect(try await bench.run("logs", "b").ending == .exited(69))
+            #expect(try await bench.run("logs", "-f").ending == .exited(69))
+            #expect(try await bench.run("logs", "x").ending == .exited(64))
+        }
+    }
+
     @Test("C28: a log that is taken away comes back, and nobody waits for it")
     func logTakenAway() async throws {
         try await withBench { bench in

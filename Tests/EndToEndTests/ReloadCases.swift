@@ -106,6 +106,28 @@ struct ReloadCases {
         }
     }
 
+    @Test(
+        "whatever became of the config, the engine that runs it is found",
+        arguments: ["name: one\nservices:\n  a: {command: [sleep, 9]\n", "name: two\n"])
+    func found(text: String) async throws {
+        try await withBench { bench in
+            try bench.config("name: one", services: [Self.c])
+            let up = try bench.up()
+            try await bench.saw("c", "start")
+            try await bench.answers()
+            if text.hasPrefix("name: two") {
+                try bench.config("name: two", services: [Self.c])
+            } else {
+                try bench.write(text, to: "orchestrator.yaml")
+            }
+            let status = try await bench.must("status")
+            #expect(status.output.contains("one is up"))
+            #expect(try await bench.run("reload").ending == .exited(78))
+            try await bench.must("down")
+            #expect(try await bench.end(of: up) == .exited(0))
+        }
+    }
+
     @Test("C45: a config that cannot be read changes nothing", .enabled(if: Privileges.isRoot))
     func unreadable() async throws {
         try await withBench { bench in

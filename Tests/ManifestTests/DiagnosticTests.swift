@@ -15,6 +15,10 @@ struct DiagnosticTests {
             ("healthcheck: {}", "services.a: unknown key \"healthcheck\" (use ready)"),
             ("env: {}", "services.a: unknown key \"env\" (use environment)"),
             ("cwd: x", "services.a: unknown key \"cwd\" (use workingDirectory)"),
+            (
+                "ports: x",
+                "services.a: unknown key \"ports\" (there is no publishing of ports here)"
+            ),
             ("volumes: x", "services.a: unknown key \"volumes\" (there is no volumes here)"),
             (
                 "evironment: {}",
@@ -40,6 +44,23 @@ struct DiagnosticTests {
         "a value of the wrong type says what was expected and what was found",
         arguments: [
             ("essential: yes", "services.a.essential: expected true or false, found \"yes\""),
+            (
+                "needs: db",
+                "services.a.needs: expected a list or a map, found \"db\" (write [db])"
+            ),
+            (
+                "stop: SIGINT",
+                "services.a.stop: expected a map or a list, found \"SIGINT\" (write {signal: INT})"
+            ),
+            (
+                "ready: tcp",
+                "services.a.ready: expected started or notify, found \"tcp\" (use {tcp: PORT})"
+            ),
+            (
+                "ready: {log: 'up in \\d+'}",
+                "services.a.ready.log: \\d is just the letter d in a POSIX regular expression "
+                    + "(write [0-9])"
+            ), ("ready: {log: 'up in \\\\d'}", ""),
             ("essential:", "services.a.essential: expected true or false, found nothing"),
             (
                 "startAttempts: 0",

@@ -31,6 +31,22 @@ struct NameTests {
         #expect(own.user == geteuid() && own.group == getegid())
     }
 
+    @Test("only root becomes somebody else, and a name for ourselves is no change")
+    func privileges() throws {
+        let other = Identity(user: 7, group: 7, groups: [7])
+        #expect(throws: IdentityError.notPermitted("user www", own: 1000)) {
+            try other.check(user: "www", group: nil, own: 1000, ownGroup: 7)
+        }
+        #expect(throws: IdentityError.notPermitted("group www", own: 7)) {
+            try other.check(user: "me", group: "www", own: 7, ownGroup: 8)
+        }
+        try other.check(user: "me", group: "mine", own: 7, ownGroup: 7)
+        try other.check(user: "www", group: "www", own: 0, ownGroup: 0)
+        #expect(
+            IdentityError.notPermitted("user www", own: 1000).description
+                == "become user www: only root may, and orchestrator runs as uid 1000")
+    }
+
     @Test("limits by name; the one that holds the token is none")
     func limits() {
         #expect(resourceNumber(named: "nofile") == 7)

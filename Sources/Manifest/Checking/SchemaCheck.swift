@@ -151,7 +151,23 @@ struct SchemaCheck {
     }
 
     private func wrongShape(_ node: Node, _ type: ValueType, _ spot: Spot) {
-        log.error(spot, "expected \(type.expectation), found \(node.kind)")
+        log.error(
+            spot, "expected \(type.expectation), found \(node.kind)",
+            suggestion: form(node, type).map { "write \($0)" })
+    }
+
+    /// How a single text would be written where a list or a map is wanted.
+    private func form(_ node: Node, _ type: ValueType) -> String? {
+        guard case .scalar(let text) = node.content, text.utf8.count <= 64 else { return nil }
+        switch type {
+        case .list(of: .text): return "[\(text)]"
+        case .object(.rung):
+            do { return "{signal: \(signalName(try parseSignal(text)))}" } catch { return nil }
+        case .either(let types): return types.lazy.compactMap { form(node, $0) }.first
+        case .text, .flag, .integer, .number, .duration, .size, .signal, .octal, .limit, .choice,
+            .command, .list, .map, .object:
+            return nil
+        }
     }
 
     private func joined(_ path: String, _ key: String) -> String {

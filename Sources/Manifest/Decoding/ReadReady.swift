@@ -102,6 +102,12 @@ extension ServiceReader {
         if let problem = expressionProblem(text) {
             log.error(value, "\(quoted(text)) is not a regular expression: \(problem)")
         }
+        if let letter = foreignClass(in: text) {
+            let digits = letter == "d" ? "[0-9]" : "[^0-9]"
+            log.error(
+                value, "\\\(letter) is just the letter \(letter) in a POSIX regular expression",
+                suggestion: "write \(digits)")
+        }
         return .log(text)
     }
 
@@ -124,6 +130,17 @@ extension ServiceReader {
             }
         }
     }
+}
+
+/// A class of characters that other kinds of expressions have and libc takes for a plain letter:
+/// such a pattern would never match what it was written for.
+private func foreignClass(in text: String) -> Character? {
+    var isEscaped = false
+    for character in text {
+        if isEscaped, character == "d" || character == "D" { return character }
+        isEscaped = character == "\\" && !isEscaped
+    }
+    return nil
 }
 
 /// What libc says is wrong with a POSIX extended regular expression.

@@ -51,6 +51,7 @@ let foreignServiceKeys = [
     "watchdog_sec": "watchdog", "WatchdogSec": "watchdog",
     // What there is not
     "image": "command: containers are not run here", "build": "a oneshot that builds",
-    "ports": "provides", "volumes": "no volumes", "replicas": "extends, a service for each",
+    "ports": "no publishing of ports", "volumes": "no volumes",
+    "replicas": "extends, a service for each",
     "schedule": "an outside scheduler and `start NAME`", "hooks": "a oneshot in needs",
 ]

@@ -104,8 +104,11 @@ extension SchemaTable {
                 .choice(
                     ["started", "notify"],
                     foreign: [
-                        "simple": "started", "exec": "started", "running": "started",
-                        "sd_notify": "notify",
+                        "simple": "started", "running": "started",
+                        "sd_notify": "notify", "healthy": "started",
+                        "tcp": "{tcp: PORT}", "port": "{tcp: PORT}", "unix": "{unix: PATH}",
+                        "log": "{log: PATTERN}", "fd": "{fd: NUMBER}", "file": "{file: PATH}",
+                        "http": "{exec: [curl, -fsS, URL]}",
                     ]), .object(.ready),
             ]), absent: "started", fits: .service,
             "How it says, or shows, that it can be used. `started`: its program runs. "
@@ -114,7 +117,10 @@ extension SchemaTable {
             "start",
             .choice(
                 ["auto", "manual"],
-                foreign: ["disabled": "manual", "enabled": "auto", "on_demand": "manual"]),
+                foreign: [
+                    "disabled": "manual", "enabled": "auto", "on_demand": "manual",
+                    "false": "manual", "true": "auto", "no": "manual", "yes": "auto",
+                ]),
             absent: "auto",
             "`manual`: `up` without names does not start it, unless something needs it."),
         SchemaKey(

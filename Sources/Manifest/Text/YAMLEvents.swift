@@ -106,6 +106,11 @@ import CYAML
         if problem.contains("cannot start any token") {
             fault.suggestion = "indent with spaces, not tabs; quote text that begins with @ or %"
         }
+        if problem.contains("expected ','") {
+            fault.suggestion =
+                "inside [ ] and { }, quote text with a comma or brackets in it, "
+                + "\"${VAR}\" too"
+        }
         return fault
     }
 }

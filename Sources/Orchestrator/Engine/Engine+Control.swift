@@ -48,7 +48,7 @@ extension Engine: ControlHandler {
     private func answerService(_ name: String, _ exchange: ControlExchange) {
         guard let id = machine.service(named: ServiceName(name)) else {
             return exchange.fail(
-                404, code: "unknownService", message: "there is no service \"\(name)\"")
+                404, code: "unknownService", message: "no service \"\(name)\"")
         }
         exchange.respond(200, serviceView(id))
     }
@@ -149,8 +149,13 @@ extension Engine: ControlHandler {
                 400, code: "badBody",
                 message: "\"for\" is ready, stopped or completed, not \(other)")
         }
-        let waiter = EngineWaiter(exchange, services: Set(ids.map(name))) { engine in
+        let names = ids.map(name)
+        let waiter = EngineWaiter(exchange, services: Set(names)) { engine in
             engine.awaited(ids, word, test)
+        }
+        waiter.lateWords = { limit in
+            let subject = names.count == 1 ? "\(names[0]) was" : "not all were"
+            return "\(subject)\(names.count == 1 ? " not" : "") \(word) within \(limit)"
         }
         add(waiter, request)
         if waiter.isDone(self) { forget(waiter) }
@@ -168,7 +173,8 @@ extension Engine: ControlHandler {
         inbox.post(Command(verb, by: request.requester)) { [weak self] decisions in
             guard let self else { return }
             for case .refused(_, _, let refusal) in decisions.map(\.what) {
-                return exchange.fail(409, code: refusal.code, message: refusal.words)
+                let words = refusal.words(request.body?["name"]?.string)
+                return exchange.fail(409, code: refusal.code, message: words)
             }
             guard request.body?["wait"]?.bool ?? true else {
                 return exchange.respond(200, .result(0, "accepted", "accepted"))
@@ -211,7 +217,7 @@ extension Engine: ControlHandler {
 
     private func service(_ name: String, _ exchange: ControlExchange) -> ServiceID? {
         guard let id = machine.service(named: ServiceName(name)) else {
-            exchange.fail(404, code: "unknownService", message: "there is no service \"\(name)\"")
+            exchange.fail(404, code: "unknownService", message: "no service \"\(name)\"")
             return nil
         }
         return id
@@ -237,7 +243,9 @@ extension Engine: ControlHandler {
         if !failures.isEmpty {
             return .result(1, "failed", failures.joined(separator: "; "), failures: failures)
         }
-        return isOpen ? nil : .result(0, "done", "all are \(word)")
+        guard !isOpen else { return nil }
+        let subject = ids.count == 1 ? ids.first.map { "\(name($0)) is" } : nil
+        return .result(0, "done", "\(subject ?? "all are") \(word)")
     }
 }
 

@@ -139,7 +139,7 @@ extension Engine {
 
     private var planLine: JSONValue? {
         guard machine.isPlanSettled else { return nil }
-        return awaited(machine.services.filter(machine.isWanted), "as the config has them") {
+        return awaited(machine.services.filter(machine.isWanted), "as the config says") {
             switch $0 {
             case .ended(.failed), .ended(.gaveUp), .abandoned: .no
             case .ended, .up, .waiting: .yes
@@ -153,7 +153,7 @@ extension Engine {
     ) {
         guard let id = machine.service(named: ServiceName(name)) else {
             return exchange.fail(
-                404, code: "unknownService", message: "there is no service \"\(name)\"")
+                404, code: "unknownService", message: "no service \"\(name)\"")
         }
         let number = definitions.definition(of: machine.spec(of: id))?.reloadSignal ?? 1
         command(.reload(id, number), request, exchange) { _ in

@@ -14,6 +14,8 @@ final class EngineWaiter {
     var onGone: (() -> Void)?
     /// The last line when the project ends first; without one, that it did is a failure.
     var projectEnd: ((ProjectResult) -> JSONValue)?
+    /// What is said when the limit, given in words, has passed.
+    var lateWords: (String) -> String = { "not within \($0)" }
 
     /// - Parameter done: The last line, once there is one. Asked after each turn.
     init(
@@ -30,7 +32,8 @@ final class EngineWaiter {
     /// Ends the wait after `wait`, with the code for a limit that passed.
     func limit(_ wait: Duration, _ timers: TimerTable) {
         limit = timers.after(wait) { [weak self] in
-            self?.finish(.result(75, "time", "not within \(wait.words)"), timers)
+            guard let self else { return }
+            finish(.result(75, "time", lateWords(wait.words)), timers)
         }
     }
 

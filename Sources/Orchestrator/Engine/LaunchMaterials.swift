@@ -39,7 +39,9 @@ struct LaunchMaterials: Sendable {
     private static func identity(of launch: LaunchDefinition) throws(LaunchFailure) -> Identity? {
         guard launch.user != nil || launch.group != nil else { return nil }
         do {
-            return try resolveIdentity(user: launch.user, group: launch.group)
+            let identity = try resolveIdentity(user: launch.user, group: launch.group)
+            try identity.check(user: launch.user, group: launch.group)
+            return identity
         } catch {
             throw LaunchFailure(step: "\(error)", errorNumber: 0)
         }

@@ -47,6 +47,14 @@ extension Refusal {
     }
 }
 
+extension Refusal {
+    /// The same about a service, where there is one.
+    func words(_ service: String?) -> String {
+        guard let service, self == .notRunning else { return words }
+        return "\(service) does not run"
+    }
+}
+
 extension Need.OnNeedLost {
     var words: String {
         switch self {
@@ -70,6 +78,8 @@ extension SignalTarget {
 extension AfterStop {
     var words: String {
         switch self {
+        // The event before said how.
+        case .end(.completed), .end(.exited), .end(.failed): "has ended"
         case .end(let reason): reason.words
         case .again(delayed: false): "has stopped, to start again"
         case .again(delayed: true): "has stopped, to start again after its delay"
@@ -84,7 +94,7 @@ extension EndReason {
         switch self {
         case .neverStarted: "was not started"
         case .held(let requester): "was stopped by \(requester)"
-        case .stopped: "is stopped"
+        case .stopped: "has stopped"
         case .completed: "has completed"
         case .exited(let status): status.words
         case .failed(let failure): failure.words

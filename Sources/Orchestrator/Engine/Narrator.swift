@@ -46,7 +46,7 @@ struct Narrator {
         case .needLost(let id, let rule): "\(it) lost \(name(id)), which it needs: \(rule.words)"
         case .stopRequested(let cause): "\(it) is to stop: \(words(cause))"
         case .stopping(let cause, let limit):
-            "\(it) is stopped (\(words(cause))), killed in \(limit.words)"
+            "\(it) is being stopped (\(words(cause))), SIGKILL \(limit.wordsAhead)"
         case .stopMessageSent: "\(it) was sent the graceful message"
         case .stopAnswered: "\(it) says that it is stopping"
         case .signalled(let number, let target):

@@ -36,6 +36,8 @@ public enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
     case noUser(String)
     /// No group of that name.
     case noGroup(String)
+    /// Only root may become another user or group, and we are not root.
+    case notPermitted(String, own: UInt32)
     /// The system could not tell: a broken name service, say.
     case lookup(String, errorNumber: Int32)
 
@@ -43,9 +45,27 @@ public enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .noUser(let name): "become user \(name): there is no such user"
         case .noGroup(let name): "become group \(name): there is no such group"
+        case .notPermitted(let whom, let own):
+            "become \(whom): only root may, and orchestrator runs as uid \(own)"
         case .lookup(let name, let number):
             "look up \(name): \(unsafe String(cString: strerror(number)))"
         }
+    }
+}
+
+extension Identity {
+    /// Refuses what the system would refuse later, in the words of the config.
+    ///
+    /// - Parameters:
+    ///   - user: As it was resolved from.
+    ///   - group: As it was resolved from.
+    ///   - own: Whom we run as.
+    func check(
+        user: String?, group: String?, own: UInt32 = geteuid(), ownGroup: UInt32 = getegid()
+    ) throws(IdentityError) {
+        guard own != 0 else { return }
+        if let user, self.user != own { throw .notPermitted("user \(user)", own: own) }
+        if let group, self.group != ownGroup { throw .notPermitted("group \(group)", own: own) }
     }
 }
 

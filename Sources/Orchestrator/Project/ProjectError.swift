@@ -31,9 +31,9 @@ public enum ProjectError: Error, Hashable, Sendable, CustomStringConvertible {
                 + "\(limit) bytes; \(advice)"
         case .alreadyRunning(let holder?, let lock):
             "cannot start: this project is already run by process \(holder.process.pid) "
-                + "(lock \(lock)); use `status` or `down`"
+                + "(lock \(lock))"
         case .alreadyRunning(nil, let lock):
-            "cannot start: another process holds the lock \(lock); use `status` or `down`"
+            "cannot start: another process holds the lock \(lock)"
         case .lockContended(let path, let tries):
             "cannot take the lock \(path): it was removed \(tries) times while we took it; "
                 + "find out what removes it"

@@ -48,7 +48,8 @@ extension CommandTable {
         CommandDefinition(
             .logs, "Show the output of services.",
             discussion: [
-                "After this verb, -f is --follow; name the config with --file, or before the verb."
+                "When nothing runs, what earlier runs left on disk, as far as it is kept.",
+                "After this verb, -f is --follow; name the config with --file, or before the verb.",
             ],
             arguments: [names("The services to show. Without names: all.")],
             options: [
@@ -58,7 +59,10 @@ extension CommandTable {
                     "Begin this many lines before the end. Default 100."),
                 OptionDefinition(
                     .since, value: .required("time", .moment),
-                    "Begin at this age (10m) or time (2026-01-31T12:00:00Z)."),
+                    "Begin at this age (10m) or time (2026-01-31T12:00:00Z). With --lines, the "
+                        + "last of them."),
+                OptionDefinition(
+                    .timestamps, short: "t", "Begin each line with its time of day."),
             ]
         ).exits(.nothingRuns, .timedOut, .notPermitted, .config).example(
             "orchestrator logs -f -n 20 api"),

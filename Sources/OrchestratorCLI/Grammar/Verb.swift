@@ -12,7 +12,7 @@ enum OptionName: String, CaseIterable, Hashable, Sendable {
     case file, json, color, help, version
     case detach, wait, now
     case detachedChild = "detached-child"
-    case follow, lines, since
+    case follow, lines, since, timestamps
     case to, service, format
     case condition = "for"
     case timeout

@@ -11,11 +11,18 @@ struct EngineAccess {
     let names: [String]
     /// Says whether an engine runs, whether it answers or not.
     private let lockFile: String
+    /// The logs of the services, in their order.
+    private let stored: [(name: String, log: StoredLog)]
+    /// The config, as the user named it.
+    private let file: String
+    /// Where engines of other projects answer: one of them may run this very file.
+    private let others: () -> [String]
     /// Why the config cannot be read, although the engine may well run.
     private let configError: ConfigError?
 
     /// Looks for the project of `file`. A config that was broken while its engine runs must not
-    /// keep anybody from stopping it: then the file alone identifies the project.
+    /// keep anybody from stopping it: then, and when its name has changed meanwhile, it is found by
+    /// the file that the engine says it runs.
     init(file: String, environment: [String: String]) throws(Failure) {
         var project: ProjectDefinition?
         var problem: ConfigError?
@@ -24,6 +31,7 @@ struct EngineAccess {
         } catch {
             problem = error
         }
+        self.file = file
         configError = problem
         names = project?.services.map(\.spec.name.text) ?? []
         do throws(ProjectError) {
@@ -32,6 +40,10 @@ struct EngineAccess {
                 identity, stateDirectory: project?.stateDirectory, environment: environment)
             lockFile = directories.lockFile
             sockets = [directories.controlSocket] + Self.announced(directories)
+            stored = (project?.services ?? []).map {
+                ($0.spec.name.text, StoredLog(of: $0, in: directories))
+            }
+            others = { directories.otherControlSockets() }
         } catch {
             throw problem.map { Failure($0) } ?? Failure(error)
         }
@@ -69,8 +81,8 @@ struct EngineAccess {
     /// A connection to the engine.
     func connect() throws(Failure) -> ControlClient {
         if let client = try connectPatiently() { return client }
-        if let configError { throw Failure(configError) }
-        throw Failure(Self.nothingRuns)
+        if let client = connectByFile() { return client }
+        throw nothingRuns
     }
 
     /// A connection to the engine; `nil` when nothing runs. One that has just taken the lock has
@@ -107,8 +119,43 @@ struct EngineAccess {
         }
     }
 
-    /// Nothing runs, whatever the socket would have been called.
-    static let nothingRuns = ControlClientError.nothingRuns(path: "")
+    /// The logs on disk of the services with these names, or of all.
+    func storedLogs(_ wanted: [String]) throws(Failure) -> [StoredLog] {
+        if let configError { throw Failure(configError) }
+        if let name = wanted.first(where: { !names.contains($0) }) {
+            throw unknownService(name, names)
+        }
+        return stored.filter { wanted.isEmpty || wanted.contains($0.name) }.map(\.log)
+    }
+
+    /// That nothing runs; of a config that cannot be read, what has to be repaired first.
+    var nothingRuns: Failure {
+        configError.map { Failure($0) } ?? Failure(ControlClientError.nothingRuns(path: ""))
+    }
+
+    /// A connection to an engine that runs this file under another name.
+    func connectByFile() -> ControlClient? {
+        for socket in others() where !sockets.contains(socket) {
+            do {
+                let client = try ControlClient(path: socket, connectLimit: Self.strangerLimit)
+                let limits = client.limits
+                client.limits.answer = Self.strangerLimit
+                let status = try client.request("GET", ["v1", "status"])
+                guard let theirs = status.body?["project"]?["file"]?.string else { continue }
+                let ours = try ProjectIdentity(file: file)
+                guard try ProjectIdentity(file: theirs) == ours else { continue }
+                client.limits = limits
+                return client
+            } catch {
+                // An engine that does not answer, or whose config is gone, is not the one.
+                continue
+            }
+        }
+        return nil
+    }
+
+    /// How long an engine that may be another project's has to answer.
+    private static var strangerLimit: Duration { .seconds(1) }
 }
 
 extension Failure {

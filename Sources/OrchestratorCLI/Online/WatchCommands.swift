@@ -64,16 +64,16 @@ extension CommandRun {
         let list = response.body?["events"] ?? response.body?["lines"] ?? response.body
         for element in list?.array ?? [] { onElement(element) }
     }
+}
 
-    /// A name nobody has.
-    func unknownService(_ name: String, _ names: [String]) -> Failure {
-        let near = nearest(to: name, among: names)
-        return Failure(
-            .usage,
-            "no service \(quoted(name))" + (near.map { " (did you mean \(quoted($0))?)" } ?? ""),
-            hint: near == nil && !names.isEmpty
-                ? "Services: \(shortened(names, separator: ", "))" : nil)
-    }
+/// A name nobody has.
+func unknownService(_ name: String, _ names: [String]) -> Failure {
+    let near = nearest(to: name, among: names)
+    return Failure(
+        .usage,
+        "no service \(quoted(name))" + (near.map { " (did you mean \(quoted($0))?)" } ?? ""),
+        hint: near == nil && !names.isEmpty
+            ? "Services: \(shortened(names, separator: ", "))" : nil)
 }
 
 /// The type the client takes can only be written out, so each length is.

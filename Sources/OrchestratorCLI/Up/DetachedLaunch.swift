@@ -5,7 +5,8 @@ internal import Stoic
 /// The foreground half of `up --detach`: starts this same program again in a session of its own,
 /// shows what it says until it reports, and goes.
 ///
-/// There is no fork: `posix_spawn` runs `/proc/self/exe`, so no half-copied process ever exists.
+/// There is no fork: `posix_spawn` runs this program's own file, so no half-copied process ever
+/// exists.
 /// The child holds one end of a socket; a byte on it is the report, its end without a byte means
 /// that the child ended first, and then its exit code is ours.
 struct DetachedLaunch {
@@ -19,12 +20,25 @@ struct DetachedLaunch {
     ///   - limit: How long the child may take until it reports.
     ///   - program: What runs; this program again, unless a test says otherwise.
     init(
-        _ arguments: [String], console: Console, limit: Duration, program: String = "/proc/self/exe"
+        _ arguments: [String], console: Console, limit: Duration,
+        program: String = Self.ownProgram()
     ) {
         self.program = program
         self.arguments = arguments
         self.console = console
         self.limit = limit
+    }
+
+    /// The file this program was started from. The link itself would make `exe` the name of the
+    /// engine in `ps`; only where the file was replaced meanwhile does it have to do.
+    static func ownProgram() -> String {
+        let link = "/proc/self/exe"
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let length = unsafe readlink(link, &bytes, bytes.count)
+        guard length > 0 else { return link }
+        let path = String(
+            decoding: bytes.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return unsafe access(path, X_OK) == 0 ? path : link
     }
 
     /// The command line of the child.

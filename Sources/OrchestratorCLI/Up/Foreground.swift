@@ -136,7 +136,8 @@ extension Failure {
             let program = CommandTable.program
             self.init(
                 .notPermitted, message,
-                hint: "Use '\(program) status' to look at it, '\(program) down' to end it.")
+                hint: "Use '\(program) status' to look at it, '\(program) up -d' to start what is "
+                    + "missing, '\(program) down' to end it.")
             runsAlready = true
         case .project(.pathTooLong), .control(.pathTooLong), .graph: self.init(.config, message)
         case .project(let error): self.init(Failure(error).code, message)
