@@ -47,7 +47,7 @@ struct Warden {
     }
 
     static let hasCgroups: Bool = {
-        let result = Warden.run("leaf-again", .full)
+        let result = Warden.runHere("leaf-again", .full)
         if result.code == 77 { complain("SKIPPED: no cgroup2 tree to write to: \(result.output)") }
         return result.code != 77
     }()
@@ -65,8 +65,19 @@ struct Warden {
 
     /// Runs a scenario to its end, at most 50 s. `closing` are descriptors it starts without;
     /// `shell` runs before it, in the shell that becomes it.
+    ///
+    /// The wait has a thread of its own: those of the tests' pool are few, and a test that keeps
+    /// one lets the time of the others run out.
     static func run(
         _ scenario: String, _ kernel: Kernel, closing: [CInt] = [], shell: String = ""
+    ) async -> Result {
+        await withCheckedContinuation { done in
+            onThread { done.resume(returning: runHere(scenario, kernel, closing, shell)) }
+        }
+    }
+
+    private static func runHere(
+        _ scenario: String, _ kernel: Kernel, _ closing: [CInt] = [], _ shell: String = ""
     ) -> Result {
         let words = [built + "/warden", scenario, built + "/runaway"] + kernel.arguments
         return run(["/bin/sh", "-c", shell + " exec \"$@\"", "sh"] + words, closing: closing)
@@ -141,15 +152,32 @@ struct Warden {
 func expectHolds(
     _ scenario: String, _ kernel: Warden.Kernel = .full, closing: [CInt] = [], shell: String = "",
     _ location: SourceLocation = #_sourceLocation
-) {
-    var result = Warden.run(scenario, kernel, closing: closing, shell: shell)
-    if result.code == 1 {
-        // Some scenarios look at a tree while its members still fork: once more, and loudly.
-        complain("AGAIN \(scenario) on \(kernel): \(result.output)")
-        result = Warden.run(scenario, kernel, closing: closing, shell: shell)
-    }
+) async {
+    let result = await Warden.run(scenario, kernel, closing: closing, shell: shell)
     if result.code == 77 { return complain("SKIPPED \(scenario): not permitted here") }
     #expect(result.code == 0, "\(result.output)", sourceLocation: location)
+}
+
+/// What a thread is to do.
+private final class Work: Sendable {
+    let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+}
+
+private func onThread(_ body: @escaping @Sendable () -> Void) {
+    var thread = pthread_t()
+    let work = unsafe Unmanaged.passRetained(Work(body)).toOpaque()
+    let result = unsafe pthread_create(
+        &thread, nil,
+        { context in
+            if let context = unsafe context {
+                unsafe Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
+            }
+            return unsafe UnsafeMutableRawPointer(bitPattern: 0)
+        }, work)
+    precondition(result == 0, "cannot start a thread: error \(result)")
+    pthread_detach(thread)
 }
 
 /// To the log of the test run.

@@ -12,6 +12,11 @@ struct KillProgress {
     /// milliseconds even against a chain of forks.
     static let mostRounds = 64
 
+    /// Looks at the newest processes in one round, where the kernel lists no children, and how many
+    /// of them in a row may meet nobody. A look costs some ten microseconds for each process.
+    static let mostLooks = 256
+    static let mostLooksInVain = 4
+
     /// Calls `round` until it meets nobody new.
     mutating func sweep(_ round: (inout KillProgress) -> Bool) {
         for _ in 0..<Self.mostRounds where !round(&self) { return }

@@ -21,10 +21,14 @@ public final class OrphanWatch {
         case unknown
     }
 
-    /// What a retry of a kill is for.
+    /// What is looked at later.
     private enum Retry: Hashable {
+        /// A kill.
         case tree(UInt64)
+        /// The kill of the strays.
         case strays
+        /// Who ended, for all signals that came meanwhile.
+        case ends
     }
 
     private enum State {
@@ -71,10 +75,15 @@ public final class OrphanWatch {
             switch retry {
             case .tree(let token): trees[token]?.retryKill()
             case .strays: sweepStrays()
+            case .ends: childEnded()
             }
         }
+        // To find the dead by number takes a reading of all of /proc: one for all signals at hand.
+        let isCostly = !files.listsChildren && !spawner.features.mainReaps
         do {
-            let signals = try SignalWatch(loop, signal: SIGCHLD) { [unowned self] in childEnded() }
+            let signals = try SignalWatch(loop, signal: SIGCHLD) { [unowned self] in
+                if isCostly { alarms.arm(.ends, after: .zero) } else { childEnded() }
+            }
             state = .open(signals, alarms)
         } catch {
             alarms.close()
@@ -191,7 +200,7 @@ public final class OrphanWatch {
         var strays: [ProcessIdentity] = []
         counts = [:]
         for pid in files.adopted(besides: isLaunched) {
-            let owner = owners[pid] ?? identify(pid)
+            guard let owner = newOwner(of: pid) else { continue }
             next[pid] = owner
             if case .tree(let token) = owner { counts[token, default: 0] += 1 }
             if case .stray(let stray) = owner, owners[pid] == nil { strays.append(stray) }
@@ -274,7 +283,50 @@ public final class OrphanWatch {
             isNew = true
             signalStranger(pid, startTime: found.start_time, SIGKILL)
         }
+        return (!files.listsChildren && chase(isOwn, &progress)) || isNew
+    }
+
+    /// SIGKILL to those of `isOwn` among the newest processes, until a few looks in a row meet
+    /// nobody: a chain of forks is faster than a reading of all of /proc. Returns as `killRound`.
+    private func chase(_ isOwn: (Owner) -> Bool, _ progress: inout KillProgress) -> Bool {
+        var isNew = false
+        var inVain = 0
+        for _ in 0..<KillProgress.mostLooks where inVain < KillProgress.mostLooksInVain {
+            inVain += 1
+            for pid in ProcessFiles.newest() {
+                guard let found = ProcessFiles.stat(of: pid), !found.isDead,
+                    progress.hit[pid] != found.start_time, let owner = ancestry(of: pid),
+                    isOwn(owner)
+                else { continue }
+                progress.hit[pid] = found.start_time
+                isNew = true
+                inVain = 0
+                signalStranger(pid, startTime: found.start_time, SIGKILL)
+            }
+        }
         return isNew
+    }
+
+    /// Whose a process is that is a child of ours, or a few generations away from one.
+    private func ancestry(of pid: Int32) -> Owner? {
+        let own = cproc_self()
+        var at = pid
+        for _ in 0..<4 {
+            if let token = launched[at] { return .tree(token) }
+            guard let stat = ProcessFiles.stat(of: at), stat.parent > 1 else { return nil }
+            if stat.parent == own { return spawner.isUnclaimed(at) ? nil : newOwner(of: at) }
+            at = stat.parent
+        }
+        return nil
+    }
+
+    /// The owner of a child of ours, known or found now. Without lists, a child of which nothing
+    /// is known may be a launch under way: then it is left for a later look.
+    private func newOwner(of pid: Int32) -> Owner? {
+        if let owner = owners[pid] { return owner }
+        let owner = identify(pid)
+        let mayBeLaunch = !files.listsChildren && spawner.launchesUnderWay > 0
+        return owner.isStray && mayBeLaunch ? nil : owner
     }
 
     /// Those nobody can claim that live, as of now.

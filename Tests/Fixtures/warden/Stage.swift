@@ -30,7 +30,7 @@ final class Stage {
         var again: () -> Void = {}
         alarms = try Alarms(loop, clock: .awake) { id in
             guard id == 0 else { return again() }
-            complain("a wait took longer than 10 s")
+            complain("a wait took longer than 10 s; children: \(children(of: getpid()))")
             exit(75)
         }
         tokens = UInt64.random(in: 1 << 32..<1 << 62)
