@@ -339,3 +339,21 @@ struct DiagnosticTests {
                 + "/project/logs/x.log")
     }
 }
+
+@Suite("log files", .timeLimit(.minutes(1)))
+struct LogFilePlaceTests {
+    @Test("CFG-21: names that lead to one file by links and dots; a device may have many writers")
+    func places() {
+        #expect(
+            problems(
+                """
+                services:
+                  a: {command: [x], output: {file: /tmp/orchestrator-none.log}}
+                  b: {command: [x], output: {file: /proc/self/root/tmp/orchestrator-none.log}}
+                  c: {command: [x], output: {file: /tmp/../tmp/orchestrator-none.log}}
+                  d: {command: [x], output: {file: /dev/null}}
+                  e: {command: [x], output: {file: /dev/null}}
+                """
+            ).split(separator: "\n").count == 2)
+    }
+}

@@ -179,15 +179,19 @@ struct UpstreamNotifierTests {
                 #expect(unsafe getenv(name) == nil)
             }
             #expect(upstream.watchdogInterval == .milliseconds(40))
+            // A reload during our own start must not look like its end.
+            upstream.reloading()
+            upstream.reloaded()
             upstream.ready()
             upstream.status("2 of 3 up")
             upstream.extendTimeout(.seconds(5))
             upstream.reloading()
+            upstream.reloaded()
             upstream.stopping()
             socket.drain()
             let expected: [ServiceMessage] = [
                 .ready(values: [:]), .status("2 of 3 up"), .extendTimeout(.seconds(5)), .reloading,
-                .stopping,
+                .ready(values: [:]), .stopping,
             ]
             #expect(bench.messages == expected)
             bench.messages = []

@@ -107,7 +107,8 @@ struct Leftovers: Sendable {
     /// All that lives of all launches, by token. One look at every process of the machine.
     private func survey() -> [UInt64: [ProcessIdentity]] {
         let mains = Dictionary(
-            launches.map { ($0.entry.process.pid, $0.entry) }, uniquingKeysWith: { first, _ in first })
+            launches.map { ($0.entry.process.pid, $0.entry) },
+            uniquingKeysWith: { first, _ in first })
         let tokens = Set(launches.map(\.entry.token))
         let own = cproc_self()
         var found: [UInt64: [ProcessIdentity]] = [:]

@@ -85,7 +85,9 @@ struct MessageReader {
     private func statusText(_ text: String) -> String {
         guard text.utf8.count > Self.statusMax else { return withoutControlCharacters(text) }
         var end = text.utf8.index(text.startIndex, offsetBy: Self.statusMax)
-        while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
+        while end.samePosition(in: text.unicodeScalars) == nil {
+            end = text.utf8.index(before: end)
+        }
         return withoutControlCharacters(String(text[..<end]))
     }
 

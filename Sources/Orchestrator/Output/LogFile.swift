@@ -100,7 +100,9 @@ final class LogFile {
                 rest.extracting(first: length), to: log.descriptor.number)
             log.size += UInt64(count)
             done += count
-            if let code { fail(SystemFailure("write", log.target, code: code), mark.stamp.monotonic) }
+            if let code {
+                fail(SystemFailure("write", log.target, code: code), mark.stamp.monotonic)
+            }
         }
         lost += UInt64(bytes.count - done)
         return bytes.count - done

@@ -18,7 +18,8 @@ extension GraphRun {
         case .release(let life): _ = state.withLock { $0.lives.removeValue(forKey: life) }
         // A start reports its own readiness; the rest is about processes, which a graph has none of,
         // and about pauses, which its clock leaves out by itself.
-        case .watchReadiness, .endReadiness, .sendStop, .sendReload, .signal, .postpone, .forget:
+        case .watchReadiness, .endReadiness, .sendStop, .sendReload, .signal, .signalRest, .postpone,
+            .forget:
             break
         }
     }

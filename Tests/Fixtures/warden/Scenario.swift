@@ -36,5 +36,9 @@ enum Scenario {
         "scarce": scarce,
         "die": die,
         "features": features,
+        "hung-exec": hungExec,
+        "unwatchable": unwatchable,
+        "hears-once": hearsOnce,
+        "recycled-main": recycledMain,
     ]
 }

@@ -91,7 +91,8 @@ struct ScaleTests {
                     due.append(.process(life, .treeEmpty))
                     due.append(.process(life, .mainExited(.code(0))))
                 case .watchReadiness, .endReadiness, .sendStop, .sendReload, .runStopCommand,
-                    .signal, .kill, .arm, .disarm, .postpone, .release, .forget, .endProject:
+                    .signal, .signalRest, .kill, .arm, .disarm, .postpone, .release, .forget,
+                    .endProject:
                     break
                 }
             }
