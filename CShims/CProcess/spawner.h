@@ -53,5 +53,11 @@ int cproc_probe(cproc_worker *_Nonnull worker);
 void cproc_check_orphan(cproc_spawner *_Nonnull spawner);
 /* A run of `count` low descriptors; the first, or minus the error number. */
 int cproc_reserve(int count);
+/* Fills in where each descriptor of the child comes from; 0 or the error number. */
+int cproc_fill_slots(
+    const cproc_worker *_Nonnull worker, const cproc_order *_Nonnull order,
+    cproc_child *_Nonnull child);
+/* The slots are free for the next launch. */
+void cproc_empty_slots(const cproc_worker *_Nonnull worker);
 
 #endif

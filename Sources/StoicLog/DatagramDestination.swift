@@ -10,29 +10,29 @@ final class DatagramDestination: Sendable {
     init(_ path: String) { self.path = path }
 
     deinit {
-        let open = descriptor.withLock { $0 }
-        if open >= 0 { close(open) }
+        let number = descriptor.withLock { $0 }
+        if number >= 0 { close(number) }
     }
 
     /// Sends one datagram; one that is too large goes as a sealed memory file, whose descriptor is
     /// sent in its place.
     func send(_ bytes: [UInt8]) -> BackgroundWriter.Outcome {
-        descriptor.withLock { open in
-            if open < 0 { open = Self.connect(to: path) }
-            guard open >= 0 else { return .failed(errno) }
+        descriptor.withLock { number in
+            if number < 0 { number = Self.connect(to: path) }
+            guard number >= 0 else { return .failed(errno) }
             let sent = unsafe bytes.withUnsafeBytes { buffer in
                 unsafe Glibc.send(
-                    open, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))
+                    number, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))
             }
             if sent >= 0 { return .written }
-            let number = errno
-            if number == EMSGSIZE || number == ENOBUFS {
-                return MemoryFile.send(bytes, through: open)
+            let error = errno
+            if error == EMSGSIZE || error == ENOBUFS {
+                return MemoryFile.send(bytes, through: number)
             }
             // Whoever listened may have started again: the next line tries a new connection.
-            close(open)
-            open = -1
-            return .failed(number)
+            close(number)
+            number = -1
+            return .failed(error)
         }
     }
 
@@ -47,20 +47,20 @@ final class DatagramDestination: Sendable {
         unsafe withUnsafeMutableBytes(of: &address.sun_path) {
             unsafe $0.copyBytes(from: path.utf8)
         }
-        let open = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard open >= 0 else { return -1 }
+        let number = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard number >= 0 else { return -1 }
         let size = socklen_t(MemoryLayout<sockaddr_un>.size)
         let result = unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe Glibc.connect(open, $0, size)
+                unsafe Glibc.connect(number, $0, size)
             }
         }
         guard result == 0 else {
-            let number = errno
-            close(open)
-            errno = number
+            let error = errno
+            close(number)
+            errno = error
             return -1
         }
-        return open
+        return number
     }
 }

@@ -7,6 +7,7 @@ public import Stoic
 /// Each event has `MESSAGE`, `PRIORITY`, `STOIC_EVENT`, `STOIC_SCOPE` and a `STOIC_…` variable for
 /// each of its fields. One that is too large for a datagram is passed as a sealed memory file.
 public struct JournalSink: Instrumentation {
+    /// Events below it need not be made.
     public let minimumLevel: Event.Level
     private let identifier: String
     private let writer: BackgroundWriter
@@ -29,6 +30,7 @@ public struct JournalSink: Instrumentation {
         }
     }
 
+    /// Takes one event; never waits.
     public func record(_ event: Event) {
         writer.enqueue(JournalEntry(identifier: identifier).bytes(event))
     }

@@ -1,8 +1,8 @@
 import Glibc
 import Stoic
 
-/// A message too large for a datagram, as a file in memory that nobody can open by name: the journal
-/// takes its descriptor in place of the bytes.
+/// A message too large for a datagram, as a file in memory that nobody can open by name: the
+/// journal takes its descriptor in place of the bytes.
 enum MemoryFile {
     static func send(_ bytes: [UInt8], through socket: Int32) -> BackgroundWriter.Outcome {
         var template = Array("/dev/shm/stoic-XXXXXX".utf8.map { CChar(bitPattern: $0) }) + [0]

@@ -4,6 +4,7 @@ public import Stoic
 /// Writes events to the local syslog (`/dev/log`), one datagram each, in the form of RFC 3164 that
 /// local daemons take: priority, time, tag and process id, then the text, at most 1,024 bytes.
 public struct SyslogSink: Instrumentation {
+    /// Events below it need not be made.
     public let minimumLevel: Event.Level
     private let line: SyslogLine
     private let writer: BackgroundWriter
@@ -24,6 +25,7 @@ public struct SyslogSink: Instrumentation {
         }
     }
 
+    /// Takes one event; never waits.
     public func record(_ event: Event) {
         let text = EventText(showsPriority: false).line(event).dropLast()
         writer.enqueue(line.bytes(String(text), event.level))

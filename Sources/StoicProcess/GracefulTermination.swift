@@ -8,7 +8,8 @@ public import Stoic
 /// ```swift
 /// @main struct Server {
 ///     static func main() async {
-///         await GracefulTermination.runToExit(graph) { services in try await serve(services[api]) }
+///         await GracefulTermination.runToExit(graph) { services in try await serve(services[api])
+///         }
 ///     }
 /// }
 /// ```
@@ -21,6 +22,8 @@ public enum GracefulTermination {
     static let sameRequest = Duration.milliseconds(500)
     /// How much later than the budget the process is ended.
     static let lastResortLead = Duration.seconds(2)
+    /// How long the last events may take to be written.
+    static let flushLimit = Duration.milliseconds(500)
     /// The exit code of a process whose stop took longer than its budget.
     static let budgetExceeded: Int32 = 75
 
@@ -29,9 +32,9 @@ public enum GracefulTermination {
     /// - Parameters:
     ///   - graph: What starts and stops.
     ///   - exitBudget: How long all stops together may take; `nil` for the seconds in the
-    ///     environment's `STOIC_EXIT_BUDGET`, else 30 s. It should be shorter than what the platform
-    ///     gives: 10 s in a container by default, 90 s under systemd. Two seconds later the process
-    ///     ends with code 75, whatever still runs.
+    ///     environment's `STOIC_EXIT_BUDGET`, else 30 s. It should be shorter than what the
+    ///     platform gives: 10 s in a container by default, 90 s under systemd. Two seconds later
+    ///     the process ends with code 75, whatever still runs.
     ///   - stopTimeout: As in `ServiceGraph.run`.
     ///   - body: Runs on the caller's actor once everything has started; cancelled by the first
     ///     signal, with the cause `.signal`.
@@ -44,13 +47,22 @@ public enum GracefulTermination {
         let budget = exitBudget ?? budgetOfEnvironment() ?? .seconds(30)
         let bridge = SignalBridge(graph, budget: budget)
         defer { bridge.close() }
-        return try await graph.run(exitBudget: budget, stopTimeout: stopTimeout) { services in
-            try await body(services)
+        let result: Result<R, any Error>
+        do {
+            result = .success(
+                try await graph.run(exitBudget: budget, stopTimeout: stopTimeout) { services in
+                    try await body(services)
+                })
+        } catch {
+            result = .failure(error)
         }
+        // Sinks write in the background, and what comes next may be the end of the process.
+        await Ambient.current.instrumentation.flush(within: flushLimit)
+        return try result.get()
     }
 
-    /// Runs `graph` as `run` does, on the caller's actor, and ends the process: with 0 when it ended
-    /// well or because it was asked to, with 1 and a report on standard error when it failed.
+    /// Runs `graph` as `run` does, on the caller's actor, and ends the process: with 0 when it
+    /// ended well or because it was asked to, with 1 and a report on standard error when it failed.
     public nonisolated(nonsending) static func runToExit(
         _ graph: ServiceGraph, exitBudget: Duration? = nil, stopTimeout: Duration = .seconds(10),
         _ body: nonisolated(nonsending) (Services) async throws -> Void
@@ -65,8 +77,8 @@ public enum GracefulTermination {
         }
     }
 
-    /// Runs `graph` from a `main` that is not `async`, and ends the process as the other `runToExit`
-    /// does.
+    /// Runs `graph` from a `main` that is not `async`, and ends the process as the other
+    /// `runToExit` does.
     ///
     /// The calling thread waits, so `body` must not need the main actor.
     public static func runToExit(

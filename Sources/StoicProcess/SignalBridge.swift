@@ -107,8 +107,8 @@ final class SignalBridge: Sendable {
         }
     }
 
-    /// Takes the signals on this thread, whatever the others block: a process that was started from a
-    /// thread that blocks signals, as worker threads do, begins with that mask.
+    /// Takes the signals on this thread, whatever the others block: a process that was started from
+    /// a thread that blocks signals, as worker threads do, begins with that mask.
     private func unblockSignals() {
         var signals = sigset_t()
         unsafe sigemptyset(&signals)

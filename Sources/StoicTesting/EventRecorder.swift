@@ -8,6 +8,7 @@ public final class EventRecorder: Instrumentation {
     /// An empty recorder.
     public init() {}
 
+    /// Takes one event; never waits.
     public func record(_ event: Event) { recorded.withLock { $0.append(event) } }
 
     /// Everything so far, in order.

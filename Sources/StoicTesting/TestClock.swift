@@ -11,9 +11,11 @@ public final class TestClock: Clock, Sendable {
         /// Time since the clock was made.
         public let sinceOrigin: Duration
 
+        /// The moment this much later, at most a century from the origin.
         public func advanced(by duration: Duration) -> Instant {
             Instant(sinceOrigin: sinceOrigin.saturatingSum(duration))
         }
+        /// The time from this moment to the other.
         public func duration(to other: Instant) -> Duration {
             other.sinceOrigin.saturatingDifference(sinceOrigin)
         }
@@ -41,7 +43,9 @@ public final class TestClock: Clock, Sendable {
     /// A clock at zero.
     public init() {}
 
+    /// The moment it shows.
     public var now: Instant { Instant(sinceOrigin: state.withLock { $0.now }) }
+    /// The shortest time it can tell apart.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
     /// How many tasks sleep on it.
@@ -90,7 +94,7 @@ public final class TestClock: Clock, Sendable {
     /// again or ends, before this returns; whoever calls it comes last at its own moment.
     public func advance(by duration: Duration) async throws {
         let target = now.advanced(by: duration)
-        try await sleep(until: target)
+        try await self.sleep(until: target)
     }
 
     /// Moves on to the next sleeper's moment, at most to `limit`, and wakes that sleeper.

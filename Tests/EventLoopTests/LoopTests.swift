@@ -152,7 +152,7 @@ struct LoopTests {
             try #require(unsafe getrlimit(__rlimit_resource_t(7), &limit) == 0)
             limit.rlim_cur = 3
             try #require(unsafe setrlimit(__rlimit_resource_t(7), &limit) == 0)
-            #expect(throws: UVError(code: -EMFILE, call: "uv_loop_init")) { _ = try Loop() }
+            #expect(throws: UVError(code: -EMFILE, call: "timerfd_create")) { _ = try Loop() }
             #expect(throws: UVError(code: -EMFILE, call: "timerfd_create")) {
                 _ = try Alarms<Int>(loop, clock: .boot) { _ in }
             }

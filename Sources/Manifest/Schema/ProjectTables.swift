@@ -10,7 +10,9 @@ extension SchemaTable {
             ),
             SchemaKey(
                 "exitBudget", .duration(zeroIsLegal: false), absent: "30s",
-                "From the first decision to stop to the end of everything; 9s where this is absent and we are PID 1."),
+                "From the first decision to stop to the end of everything; 9s where this is "
+                    + "absent and we are PID 1."
+            ),
             SchemaKey(
                 "stopOrder", .choice(["reverse", "parallel"]), absent: "reverse",
                 "`reverse`: one at a time, latest ready first. `parallel`: each as soon "

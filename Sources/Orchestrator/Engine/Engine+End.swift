@@ -1,7 +1,8 @@
 import EventLoop
 import Stoic
 
-/// The end of the project: strangers that nobody claims and commands that still run, then everything of ours.
+/// The end of the project: strangers that nobody claims and commands that still run, then
+/// everything of ours.
 extension Engine {
     /// How long strangers and commands may take to die after SIGKILL.
     static let longestSweep = Duration.seconds(2)

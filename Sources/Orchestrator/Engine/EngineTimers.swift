@@ -14,8 +14,8 @@ final class EngineTimers {
     /// Lateness up to this is the ordinary delay of a busy machine.
     static let ordinaryLateness = Duration.milliseconds(250)
 
-    /// What a service has left at least after we stood still: time for one more probe, the answer to
-    /// which we would have had in the meantime.
+    /// What a service has left at least after we stood still: time for one more probe, the answer
+    /// to which we would have had in the meantime.
     static let settling = Duration.seconds(1)
 
     private struct Armed {

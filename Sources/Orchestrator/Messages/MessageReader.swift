@@ -79,7 +79,8 @@ struct MessageReader {
         }
     }
 
-    /// The longest line for people, in bytes; the rest is cut between characters, as our client does.
+    /// The longest line for people, in bytes; the rest is cut between characters, as our client
+    /// does.
     static let statusMax = 4096
 
     private func statusText(_ text: String) -> String {

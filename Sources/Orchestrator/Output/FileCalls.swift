@@ -30,8 +30,8 @@ struct FileFacts {
     }
 }
 
-/// The calls on files that logs and the journal make: each returns its errno as a `SystemFailure`, is
-/// repeated when a signal interrupts it, and never waits for more than a disk.
+/// The calls on files that logs and the journal make: each returns its errno as a `SystemFailure`,
+/// is repeated when a signal interrupts it, and never waits for more than a disk.
 enum FileCalls {
     /// Opens for appending; makes the file if it is missing, and the directories on the way to it.
     ///

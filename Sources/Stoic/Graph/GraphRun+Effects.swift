@@ -16,9 +16,10 @@ extension GraphRun {
         case .disarm(let timer): timers(on: timer.clock).disarm(timer)
         case .endProject: noteEnded()
         case .release(let life): _ = state.withLock { $0.lives.removeValue(forKey: life) }
-        // A start reports its own readiness; the rest is about processes, which a graph has none of,
-        // and about pauses, which its clock leaves out by itself.
-        case .watchReadiness, .endReadiness, .sendStop, .sendReload, .signal, .signalRest, .postpone,
+        // A start reports its own readiness; the rest is about processes, which a graph has none
+        // of, and about pauses, which its clock leaves out by itself.
+        case .watchReadiness, .endReadiness, .sendStop, .sendReload, .signal, .signalRest,
+            .postpone,
             .forget:
             break
         }

@@ -61,8 +61,8 @@ public struct ServiceGraph: Sendable {
     /// nothing.
     public func requestStop(cause: CancellationCause = .requested) { control.requestStop(cause) }
 
-    /// Cuts every stop short: whatever runs is cancelled at once, and left behind a second later. For
-    /// those who asked once and do not want to wait any longer.
+    /// Cuts every stop short: whatever runs is cancelled at once, and left behind a second later.
+    /// For those who asked once and do not want to wait any longer.
     public func force() { control.force() }
 
     /// What every run is doing now, one line for each service that is not at rest.

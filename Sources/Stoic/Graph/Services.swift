@@ -11,8 +11,9 @@ public struct Services: Sendable {
 
     /// The service of `key`.
     ///
-    /// Reading one that was not listed in `needs`, or that the graph does not have, is a programming
-    /// error: the process stops with a message that names both keys, in release builds too.
+    /// Reading one that was not listed in `needs`, or that the graph does not have, is a
+    /// programming error: the process stops with a message that names both keys, in release builds
+    /// too.
     public subscript<Value: Sendable>(key: ServiceKey<Value>) -> Value {
         let any = key.any
         if let reader, !reader.needs.contains(any) {

@@ -26,6 +26,7 @@ public struct Event: Sendable {
     /// How much an event matters: a decision is `info`, a degradation `notice` or `warning`, a
     /// defect `error`.
     public enum Level: Int, Comparable, Hashable, Sendable, CaseIterable {
+        /// From what only a developer needs, to what is broken.
         case debug, info, notice, warning, error
 
         public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
@@ -65,10 +66,15 @@ public struct Event: Sendable {
 
     /// The kinds of value a detail may have.
     public enum Value: Hashable, Sendable {
+        /// Words.
         case text(String)
+        /// A whole number.
         case integer(Int)
+        /// A number.
         case number(Double)
+        /// A time.
         case duration(Duration)
+        /// Yes or no.
         case flag(Bool)
     }
 }

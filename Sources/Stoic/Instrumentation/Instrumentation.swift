@@ -7,10 +7,19 @@ public protocol Instrumentation: Sendable {
     var minimumLevel: Event.Level { get }
     /// Takes one event. An event that is caused from within is dropped.
     func record(_ event: Event)
+    /// Waits until everything reported so far is where it belongs, at most for `limit`; called
+    /// before a process ends.
+    /// - Returns: Whether it is.
+    @discardableResult
+    nonisolated(nonsending) func flush(within limit: Duration) async -> Bool
 }
 
 extension Instrumentation {
+    /// Events below it need not be made.
     public var minimumLevel: Event.Level { .debug }
+    /// Waits until everything reported so far is written, at most for `limit`.
+    @discardableResult
+    public nonisolated(nonsending) func flush(within limit: Duration) async -> Bool { true }
 }
 
 /// Hears nothing.

@@ -6,6 +6,7 @@ public struct StandardErrorSink: Instrumentation {
     /// The sink of a process that chose none: notices and worse.
     public static let shared = StandardErrorSink(from: .notice)
 
+    /// Events below it need not be made.
     public let minimumLevel: Event.Level
     private let format: EventText
     private let writer: BackgroundWriter
@@ -28,6 +29,7 @@ public struct StandardErrorSink: Instrumentation {
         }
     }
 
+    /// Takes one event; never waits.
     public func record(_ event: Event) { writer.enqueue(Array(format.line(event).utf8)) }
 
     /// Waits until everything reported so far is written, at most for `limit`; default 500 ms.
@@ -42,6 +44,7 @@ public struct StandardErrorSink: Instrumentation {
 
 /// Writes events as JSON, one object a line: `{"event":"retry.gaveUp","level":"notice",…}`.
 public struct JSONLinesSink: Instrumentation {
+    /// Events below it need not be made.
     public let minimumLevel: Event.Level
     private let writer: BackgroundWriter
 
@@ -58,6 +61,7 @@ public struct JSONLinesSink: Instrumentation {
         }
     }
 
+    /// Takes one event; never waits.
     public func record(_ event: Event) { writer.enqueue(Array(EventJSON.line(event).utf8)) }
 
     /// Waits until everything reported so far is written, at most for `limit`; default 500 ms.
@@ -77,10 +81,23 @@ public struct InstrumentationFanOut: Instrumentation {
     /// - Parameter sinks: Each gets the events of its own level or above, in this order.
     public init(_ sinks: [any Instrumentation]) { self.sinks = sinks }
 
+    /// Events below it need not be made.
     public var minimumLevel: Event.Level { sinks.map(\.minimumLevel).min() ?? .error }
 
+    /// Takes one event; never waits.
     public func record(_ event: Event) {
         for sink in sinks where event.level >= sink.minimumLevel { sink.record(event) }
+    }
+
+    /// Flushes one after the other, each within `limit`.
+    @discardableResult
+    public nonisolated(nonsending) func flush(within limit: Duration) async -> Bool {
+        var isDone = true
+        for sink in sinks {
+            let isFlushed = await sink.flush(within: limit)
+            isDone = isDone && isFlushed
+        }
+        return isDone
     }
 }
 
@@ -97,7 +114,15 @@ public struct InstrumentationFilter: Instrumentation {
         self.lets = lets
     }
 
+    /// Events below it need not be made.
     public var minimumLevel: Event.Level { next.minimumLevel }
 
+    /// Takes one event; never waits.
     public func record(_ event: Event) { if lets(event) { next.record(event) } }
+
+    /// Waits until everything reported so far is written, at most for `limit`.
+    @discardableResult
+    public nonisolated(nonsending) func flush(within limit: Duration) async -> Bool {
+        await next.flush(within: limit)
+    }
 }

@@ -114,8 +114,8 @@ extension LifecycleMachine {
         arm(.rung(life), after: rest - lead, &turn)
     }
 
-    /// SIGKILL for the whole tree, or for a launch that was not answered yet, and a bounded wait for
-    /// nothing to be left.
+    /// SIGKILL for the whole tree, or for a launch that was not answered yet, and a bounded wait
+    /// for nothing to be left.
     mutating func kill(
         _ slot: Int, _ life: Incarnation, _ before: Stop, wait: Duration, _ turn: inout Turn
     ) {

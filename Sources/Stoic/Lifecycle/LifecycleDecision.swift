@@ -38,9 +38,9 @@ public struct LifecycleEffect: Hashable, Sendable {
         /// Send a signal, then SIGCONT, to every process of the incarnation that was not there when
         /// the same signal was sent to its group or tree before: what a ladder that began left out.
         case signalRest(Incarnation, Int32)
-        /// SIGKILL the whole tree, again and again until it is empty. A launch that was not answered
-        /// yet is called off instead, by `launchFailed`, even where its exec hangs; where it
-        /// succeeds in that moment, `launched` leads to another `kill`.
+        /// SIGKILL the whole tree, again and again until it is empty. A launch that was not
+        /// answered yet is called off instead, by `launchFailed`, even where its exec hangs; where
+        /// it succeeds in that moment, `launched` leads to another `kill`.
         case kill(Incarnation)
         /// Fire once, this long from now.
         case arm(TimerID, after: Duration, on: ClockKind)

@@ -58,11 +58,12 @@ public struct Report: Sendable {
 
     /// One JSON object on one line, without a newline at the end.
     public var json: String {
+        let lines = steps.map { String(EventJSON.line($0).dropLast()) }
         var members = [
             "\"kind\":\(EventJSON.string(kind.rawValue))", "\"code\":\(EventJSON.string(code))",
             "\"cause\":\(EventJSON.string(cause))",
             "\"path\":[\(path.map(EventJSON.string).joined(separator: ","))]",
-            "\"steps\":[\(steps.map { String(EventJSON.line($0).dropLast()) }.joined(separator: ","))]",
+            "\"steps\":[\(lines.joined(separator: ","))]",
         ]
         if let advice { members.append("\"advice\":\(EventJSON.string(advice))") }
         return "{\(members.joined(separator: ","))}"
@@ -80,6 +81,7 @@ public protocol Reportable: Error {
 }
 
 extension Reportable {
+    /// Nothing is known.
     public var reportAdvice: String? { nil }
 }
 

@@ -37,7 +37,8 @@ private nonisolated(nonsending) func runBody<R, E: Error>(
     emit(.scopeOpened, .debug)
     do throws(E) {
         return .success(
-            try await core.body.run { () async throws(E) -> R in try await body(Scope(core: core)) })
+            try await core.body.run { () async throws(E) -> R in try await body(Scope(core: core)) }
+        )
     } catch {
         return .failure(error)
     }

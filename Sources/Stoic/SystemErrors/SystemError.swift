@@ -1,7 +1,8 @@
 /// A failure of the operating system, with its class and its meaning in words.
 ///
 /// ```swift
-/// throw SystemError(errno: errno, in: "connect")    // connect: nobody listens there (ECONNREFUSED)
+/// throw SystemError(errno: errno, in: "connect")    // connect: nobody listens there
+/// (ECONNREFUSED)
 /// ```
 /// `retry` asks it whether another attempt can help.
 public struct SystemError: Error, Hashable, Sendable {

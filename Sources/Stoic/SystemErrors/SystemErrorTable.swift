@@ -79,7 +79,7 @@ enum SystemErrorTable {
     /// What `getaddrinfo` returns.
     static let lookups: [Int32: Entry] = byCode([
         Entry(
-            -1, "EAI_BADFLAGS", .contract, "the look-up was asked for with flags that do not exist"),
+            -1, "EAI_BADFLAGS", .contract, "the look-up was asked for with unknown flags"),
         Entry(-2, "EAI_NONAME", .permanent, "there is no such host name"),
         Entry(-3, "EAI_AGAIN", .transient, "the name server did not answer for now"),
         Entry(-4, "EAI_FAIL", .permanent, "the name server failed for good"),

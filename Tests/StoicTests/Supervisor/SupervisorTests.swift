@@ -7,6 +7,8 @@ import Testing
 @Suite("withSupervisor", .timeLimit(.minutes(5)))
 struct SupervisorTests {
     struct Bug: Defect {}
+    /// How the first run of a child ends, after a second.
+    typealias FirstEnd = Result<Void, any Error>
 
     /// Rules without jitter, so that moments can be compared.
     private func rules(
@@ -21,7 +23,7 @@ struct SupervisorTests {
     /// A child that says when it starts, and how it ends; the first run ends after a second.
     private func child(
         _ label: String, _ log: Log, _ world: SimulatedWorld,
-        restart: ChildSpec.Restart = .permanent, first: Result<Void, any Error>? = nil
+        restart: ChildSpec.Restart = .permanent, first: FirstEnd? = nil
     ) -> ChildSpec {
         let runs = Mutex(0)
         return ChildSpec(label, restart: restart) {
