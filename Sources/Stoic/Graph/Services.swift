@@ -17,11 +17,11 @@ public struct Services: Sendable {
     public subscript<Value: Sendable>(key: ServiceKey<Value>) -> Value {
         let any = key.any
         if let reader, !reader.needs.contains(any) {
-            preconditionFailure(
+            fatalError(
                 "\(reader.key) reads \(any), which it does not declare: add it to its needs")
         }
         guard let value = values[any] as? Value else {
-            preconditionFailure("\(any) is not a service of this graph")
+            fatalError("\(any) is not a service of this graph")
         }
         return value
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("Ambient, of a detached task", .timeLimit(.minutes(1)))
+@Suite("Ambient, of a detached task", .timeLimit(.minutes(5)))
 struct DetachedTests {
     @Test("AMB-3: a detached task has the defaults, silent as nobody can know of it")
     func defaults() async {

@@ -4,7 +4,7 @@ import Testing
 @testable import Stoic
 
 /// Saturating arithmetic, against a model in whole numbers that are wide enough.
-@Suite("Durations that saturate", .timeLimit(.minutes(1)))
+@Suite("Durations that saturate", .timeLimit(.minutes(5)))
 struct CenturyTests {
     private static let limit = Duration.century.attoseconds
 

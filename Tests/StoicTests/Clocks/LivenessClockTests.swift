@@ -4,7 +4,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("LivenessClock", .timeLimit(.minutes(1)))
+@Suite("LivenessClock", .timeLimit(.minutes(5)))
 struct LivenessClockTests {
     @Test(
         "CLK-3: the process is stopped for ten watchdog periods: nothing is called hung",

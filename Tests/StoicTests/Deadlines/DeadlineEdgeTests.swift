@@ -4,7 +4,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("Deadlines at the edges", .timeLimit(.minutes(1)))
+@Suite("Deadlines at the edges", .timeLimit(.minutes(5)))
 struct DeadlineEdgeTests {
     @MainActor @Test("DL-8: the operation blocks its actor: the deadline passes all the same")
     func blocksItsActor() async {

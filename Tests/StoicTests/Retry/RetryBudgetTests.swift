@@ -179,7 +179,7 @@ struct RetryBudgetTests {
     }
 }
 
-@Suite("Classifier", .timeLimit(.minutes(1)))
+@Suite("Classifier", .timeLimit(.minutes(5)))
 struct ClassifierTests {
     private struct Coded: Classified, Equatable {
         let isTransient: Bool

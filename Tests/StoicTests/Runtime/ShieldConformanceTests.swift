@@ -4,7 +4,7 @@ import Testing
 @testable import Stoic
 
 /// Runs the whole of `ShieldConformance`. Another shield is tested by another suite like this one.
-@Suite("The shield", .timeLimit(.minutes(1)))
+@Suite("The shield", .timeLimit(.minutes(5)))
 struct ShieldConformanceTests {
     private enum OwnShield: ShieldUnderTest {
         nonisolated(nonsending) static func run<R, E: Error>(

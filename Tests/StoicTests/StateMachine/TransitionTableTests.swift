@@ -3,7 +3,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("TransitionTable", .timeLimit(.minutes(1)))
+@Suite("TransitionTable", .timeLimit(.minutes(5)))
 struct TransitionTableTests {
     @Test("FSM-5: states that cannot be reached, and states that cannot be left, are reported")
     func suspicious() async throws {

@@ -221,7 +221,7 @@ struct StopOrderScenarios {
             stage.log(of: "a").dropFirst(2) == [
                 "1000 stop", "1000 signal 15 group", "3000 killed", "3000 stopped",
             ])
-        #expect(stage.effects.contains(.signal(Incarnation(1), 15, .tree)))
+        #expect(stage.effects.contains(.signalRest(Incarnation(1), 15)))
         #expect(stage.host.violations == [])
     }
 }
