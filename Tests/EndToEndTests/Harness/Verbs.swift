@@ -85,12 +85,15 @@ extension Bench {
         }
     }
 
-    /// Waits until the engine answers.
-    func answers(within limit: Duration = .seconds(10)) async throws {
+    /// Waits until the engine answers, or `candidate`, which would be it, has ended.
+    func answers(
+        orEnded candidate: Program? = nil, within limit: Duration = .seconds(10)
+    ) async throws {
         let deadline = Moment.now + limit
         while true {
             let program = try start(Launch(arguments(["status"])))
             if try await end(of: program, within: limit) == .exited(0) { return }
+            if candidate?.ending != nil { return }
             guard Moment.now < deadline else { throw BenchError("no answer\n\(story)") }
             await watch(for: .milliseconds(30))
         }
