@@ -111,6 +111,6 @@ let package = Package(
         .target(
             name: "CBench", path: "Tests/Fixtures/bench", cSettings: strictC,
             linkerSettings: [.linkedLibrary("util")]),
-        tests("EndToEndTests", ["CBench", "orchestrator", "puppet"]),
+        tests("EndToEndTests", ["CBench", "Orchestrator", "orchestrator", "puppet"]),
     ]
 )

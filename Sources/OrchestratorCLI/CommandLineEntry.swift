@@ -1,3 +1,4 @@
+import CProcess
 import Glibc
 
 /// Runs one command line.
@@ -32,11 +33,26 @@ private func run(_ line: ParsedLine, _ environment: [String: String]) -> ExitCod
 }
 
 private func run(_ invocation: Invocation, _ environment: [String: String]) -> ExitCode {
+    keepStandardDescriptors(for: invocation.verb)
     let console = Console(invocation.globals, environment: environment)
     do throws(Failure) {
         return try CommandRun(invocation, console: console, environment: environment).run()
     } catch {
         return console.fail(error)
+    }
+}
+
+/// Where a standard descriptor is closed, the next file or socket we open would get its number,
+/// and our output would go there: into the engine's control socket, say. What takes its place
+/// leads nowhere for `up`, which works all the same, and fails for everything else as a closed one
+/// does.
+private func keepStandardDescriptors(for verb: Verb) {
+    guard verb != .up else {
+        cproc_sanitize_stdio()
+        return
+    }
+    for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
+        _ = unsafe open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)
     }
 }
 

@@ -47,7 +47,11 @@ struct CommandRun {
     /// The config that was named, or the nearest one; it need not be readable.
     func configFile() throws(Failure) -> String {
         if let file = invocation.globals.file { return file }
-        let directory = workingDirectory()
+        guard let directory = workingDirectory() else {
+            throw Failure(
+                .config, "cannot tell the working directory: it was removed",
+                hint: "Go to another one, or name the config with --file and its whole path.")
+        }
         if let file = findProjectFile(from: directory) { return file }
         let name = projectFileNames.first ?? "orchestrator.yaml"
         throw Failure(

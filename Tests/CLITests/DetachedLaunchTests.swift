@@ -44,6 +44,16 @@ struct DetachedLaunchTests {
         #expect(!Self.text(result).contains("stdin"))
     }
 
+    @Test("CLI-25: a child that finds another engine says so, and the caller asks that one")
+    func runsAlready() async throws {
+        let result = try await #require(
+            processExitsWith: .exitCode(42), observing: [\.standardErrorContent]
+        ) {
+            exit(Self.launch("printf A >&3; exec 3>&-; exit 77", within: .seconds(20)))
+        }
+        #expect(!Self.text(result).contains("error"))
+    }
+
     @Test("CLI-21: a child that never reports is left running after the limit")
     func neverReports() async throws {
         let result = try await #require(
@@ -84,7 +94,7 @@ struct DetachedLaunchTests {
         let console = Console(GlobalOptions(), environment: [:])
         let child = DetachedLaunch(
             ["sh", "-c", script], console: console, limit: limit, program: "/bin/sh")
-        do { return try child.run().number } catch { return console.fail(error).number }
+        do { return try child.run()?.number ?? 42 } catch { return console.fail(error).number }
     }
 
     private static func text(_ result: ExitTest.Result) -> String {

@@ -142,6 +142,49 @@ struct ControlBoundsTests {
         while try ControlClient(path: path).request("GET", ["counts"]).status != 200 {}
     }
 
+    @Test("CTL-45: at the limit the follower goes that has taken nothing for longest")
+    func stuckFollowers() throws {
+        let server = try server {
+            $0.connections = 3
+            $0.output = 4 << 20
+            $0.stall = .milliseconds(200)
+        }
+        defer { server.stop() }
+        let stuck = (0..<2).map { _ in RawClient(path) }
+        for client in stuck {
+            client.send("GET /v1/follow HTTP/1.1\r\n\r\n")
+            client.receive { $0.contains("following") }
+        }
+        // More than a socket holds, and none of it is read.
+        _ = try ControlClient(path: path).request(
+            "POST", ["flood"], query: ["count": "3000", "size": "900"])
+        let reader = RawClient(path)
+        reader.send("GET /v1/follow HTTP/1.1\r\n\r\n")
+        reader.receive { $0.contains("following") }
+        var status = 503
+        while status == 503 {
+            status = try ControlClient(path: path).request("GET", ["counts"]).status
+        }
+        #expect(status == 200)
+        #expect(try counts()?["notices"]?.description.contains("no progress") == true)
+        // One made room, and the one that reads has stayed.
+        #expect(try counts()?["followers"] == 2)
+    }
+
+    @Test("CTL-47: a client that leaves before its stream begins is not followed for")
+    func lateStream() throws {
+        let server = try ServerThread(path)
+        defer { server.stop() }
+        for verb in ["late-stream", "late-wait"] {
+            let client = RawClient(path)
+            client.send("GET /v1/\(verb) HTTP/1.1\r\n\r\n")
+            while try counts()?["pending"] != 1 {}
+            client.vanish()
+            while try counts()?["pending"] != 0 {}
+        }
+        #expect(try counts()?["late"] == ["late-stream closed", "late-wait gone"])
+    }
+
     @Test("CTL-27: 200 vanished followers leave no descriptor, and another client its answer")
     func vanishedFollowers() async {
         await #expect(processExitsWith: .success) {

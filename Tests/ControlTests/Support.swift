@@ -230,6 +230,9 @@ final class ScriptedEngine: ControlHandler {
     private var stops: [ControlExchange] = []
     private var gone: Int64 = 0
     private var completed: Int64 = 0
+    private var pending: Int64 = 0
+    private var late: [String] = []
+    private var waiters: [EngineWaiter] = []
 
     func handle(_ request: ControlRequest, _ exchange: ControlExchange) {
         switch request.path.last {
@@ -257,6 +260,8 @@ final class ScriptedEngine: ControlHandler {
             }
             stops = []
             exchange.respond(200, counts)
+        case "late-stream": beginLate(exchange)
+        case "late-wait": wait(exchange)
         case "dropped": break
         case "silence": stops.append(exchange)
         case "failing": exchange.fail(404, code: "noService", message: "no service \"x\"")
@@ -269,8 +274,31 @@ final class ScriptedEngine: ControlHandler {
             "connections": .integer(Int64(server?.connectionCount ?? -1)), "gone": .integer(gone),
             "completed": .integer(completed),
             "followers": .integer(Int64(followers.count(where: \.isOpen))),
+            "pending": .integer(pending), "late": .array(late.map { .string($0) }),
             "notices": .array(notices.map { .string($0.description) }),
         ]
+    }
+
+    /// Begins a stream only when its client has left: as if its log had taken so long to read.
+    private func beginLate(_ exchange: ControlExchange) {
+        pending += 1
+        exchange.onClientGone = { [self] in
+            pending -= 1
+            let follower = Follower<LogLine>(capacity: 8) { _ in true }
+            _ = ItemStream(exchange, [], follower) { $0.json }
+            late.append("late-stream \(follower.isClosed ? "closed" : "open")")
+        }
+        exchange.beginStream()
+    }
+
+    private func wait(_ exchange: ControlExchange) {
+        pending += 1
+        let waiter = EngineWaiter(exchange, services: nil) { _ in nil }
+        waiter.onGone = { [self] in
+            pending -= 1
+            late.append("late-wait gone")
+        }
+        waiters.append(waiter)
     }
 
     private func query(_ request: ControlRequest) -> JSONValue {

@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Commands as text", .timeLimit(.minutes(1)))
 struct CommandTests {
-    private static let interpolator = Interpolator(environment: ["PORT": "80 80", "EMPTY": ""])
+    private static var interpolator: Interpolator {
+        Interpolator(environment: ["PORT": "80 80", "EMPTY": ""])
+    }
 
     private func split(_ text: String) throws(ValueError) -> [String] {
         var splitter = CommandSplitter(text, Self.interpolator)

@@ -64,8 +64,9 @@ struct TextTests {
             (Array("just text".utf8), "o.yaml:1:1: expected a map, found \"just text\""),
             (Array("- a".utf8), "o.yaml:1:1: expected a map, found a list"),
             (
-                Array("a: \"x\\0y\"".utf8),
-                "o.yaml:1:4: a: the text contains a NUL character, which no program can be given"
+                Array("services: \"x\\0y\"".utf8),
+                "o.yaml:1:11: services: the text contains a NUL character, which no program can "
+                    + "be given"
             ),
         ] as [([UInt8], String)])
     func notText(_ bytes: [UInt8], _ expected: String) { #expect(problems(bytes) == expected) }
@@ -96,7 +97,7 @@ struct TextTests {
             ("? {a: 1}\n: 2", "o.yaml:1:3: a key has to be text, not a list or a map"),
             (
                 "a: !!int 1",
-                "o.yaml:1:4: tags such as \"tag:yaml.org,2002:int\" mean nothing here "
+                "o.yaml:1:4: a: tags such as \"tag:yaml.org,2002:int\" mean nothing here "
                     + "(remove it: every key has its type)"
             ),
             ("<<: 1", "o.yaml:1:5: <<: << takes a map or a list of maps, not \"1\""),
@@ -104,7 +105,8 @@ struct TextTests {
     func brokenYAML(_ text: String, _ expected: String) {
         let found = problems(text)
         let near = expected.replacing("&yes above", with: "&yse above")
-        #expect(found == expected || found.hasPrefix(near), "\(found)")
+        // What else is wrong with so short a config is found in the same pass.
+        #expect(found.split(separator: "\n").contains { $0.hasPrefix(near) }, "\(found)")
     }
 
     @Test(

@@ -138,7 +138,7 @@ extension ValueType {
         case .command:
             switch node.content {
             case .scalar, .sequence: true
-            case .null, .mapping: false
+            case .null, .reported, .mapping: false
             }
         case .list: if case .sequence = node.content { true } else { false }
         case .map, .object: if case .mapping = node.content { true } else { false }

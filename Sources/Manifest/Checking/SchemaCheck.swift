@@ -7,6 +7,7 @@ struct SchemaCheck {
 
     /// The value of `node`, or `nil` after a report.
     func value(_ node: Node, _ type: ValueType, _ path: String) -> Checked? {
+        if case .reported = node.content { return nil }
         let spot = Spot(place: node.place, path: path)
         switch type {
         case .text, .flag, .integer, .number, .duration, .size, .signal, .octal, .limit, .choice:
@@ -33,6 +34,7 @@ struct SchemaCheck {
     func object(_ node: Node, _ table: SchemaTable, _ path: String) -> CheckedObject? {
         let spot = Spot(place: node.place, path: path)
         guard case .mapping(let entries) = node.content else {
+            if case .reported = node.content { return nil }
             wrongShape(node, .object(table.name), spot)
             return nil
         }
@@ -70,7 +72,7 @@ struct SchemaCheck {
                 return nil
             }
             return list(node, .text(.template), spot)
-        case .null, .mapping:
+        case .null, .reported, .mapping:
             wrongShape(node, .command, spot)
             return nil
         }

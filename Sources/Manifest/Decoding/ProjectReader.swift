@@ -21,7 +21,9 @@ struct ProjectReader {
         if let services = root["services"], entries.isEmpty, !log.hasErrors {
             log.error(services, "there is no service in it")
         }
-        let merge = ServiceMerge(log: log, defaults: root["defaults"]?.object, entries: entries)
+        let merge = ServiceMerge(
+            log: log, defaults: root["defaults"]?.object, environment: root["environment"],
+            entries: entries)
         var readers = merge.merged().map { keys in
             ServiceReader(
                 keys, context, environment: root["environment"],

@@ -92,6 +92,13 @@ extension ServiceReader {
             log.error(value, "a regular expression has at most 1000 bytes")
             return .log(text)
         }
+        guard ExpressionSize.of(text) <= ExpressionSize.most else {
+            log.error(
+                value,
+                "\(quoted(text)) is more than \(ExpressionSize.most) parts once its repetitions "
+                    + "are written out", suggestion: "use * or + instead of nested {…}")
+            return .log(text)
+        }
         if let problem = expressionProblem(text) {
             log.error(value, "\(quoted(text)) is not a regular expression: \(problem)")
         }

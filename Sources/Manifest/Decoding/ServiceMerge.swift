@@ -31,12 +31,17 @@ struct ServiceMerge {
 
     let log: DiagnosticLog
     let defaults: CheckedObject?
+    /// The variables of the project, which every service gets too.
+    let environment: Checked?
     let entries: [Checked.Entry]
 
-    /// The keys of every service, in the order of the file.
+    /// The keys of every service, in the order of the file; none, after a report, if all together
+    /// come to more than a config may.
     func merged() -> [ServiceKeys] {
         let own = entries.map { $0.value.object }
         let bases = self.bases()
+        let chains = entries.indices.map { chain(from: $0, bases) }
+        guard fits(chains, own) else { return [] }
         return entries.enumerated().map { number, entry in
             var keys = ServiceKeys(
                 name: ServiceName(entry.key), place: entry.spot.place, path: entry.spot.path)
@@ -44,11 +49,31 @@ struct ServiceMerge {
                 keys.add(defaults)
                 keys.fromDefaults = keys.given
             }
-            for layer in chain(from: number, bases).reversed() {
+            for layer in chains[number].reversed() {
                 if let object = own[layer] { keys.add(object) }
             }
             return keys
         }
+    }
+
+    private func fits(_ chains: [[Int]], _ own: [CheckedObject?]) -> Bool {
+        let sizes = own.map { $0.map { Expansion($0) } ?? Expansion() }
+        var shared = defaults.map { Expansion($0) } ?? Expansion()
+        if let environment { shared += Expansion(environment) }
+        var whole = Expansion()
+        for (number, chain) in chains.enumerated() {
+            whole += shared
+            for layer in chain { whole += sizes[layer] }
+            guard whole.isTooMuch else { continue }
+            let bytes = sizeText(UInt64(Expansion.most.bytes))
+            log.error(
+                entries[number].spot,
+                "up to here the services have more than \(Expansion.most.values) values or "
+                    + "\(bytes) of text, what they extend and share counted for each",
+                suggestion: "share less, or put it into an environmentFile")
+            return false
+        }
+        return true
     }
 
     /// The service, what it extends, what that extends, and so on.

@@ -6,6 +6,7 @@ import CJSON
 func parseJSON(_ bytes: [UInt8]) -> ParsedText {
     var walk = JSONWalk(bytes)
     do throws(TextFault) {
+        try checkCount(bytes)
         try checkJSON(bytes[...])
         try walk.value()
         return ParsedText(root: walk.builder.root, faults: walk.builder.faults)
@@ -16,6 +17,30 @@ func parseJSON(_ bytes: [UInt8]) -> ParsedText {
 
 /// Any value at the top, and NULs in strings: what comes after says more about both than jansson.
 private let jsonFlags = size_t(JSON_DECODE_ANY | JSON_ALLOW_NUL)
+
+/// jansson makes a tree of everything first, which takes a hundred times the text of `{},{},…`. So
+/// what can begin a value is counted before: more than a config may have is not worth its tree.
+private func checkCount(_ bytes: [UInt8]) throws(TextFault) {
+    var count = 0
+    var isInString = false
+    var isEscaped = false
+    for (offset, byte) in bytes.enumerated() {
+        if isInString {
+            isInString = isEscaped || byte != UInt8(ascii: "\"")
+            isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+            continue
+        }
+        switch byte {
+        case UInt8(ascii: "\""): isInString = true
+        case UInt8(ascii: ","), UInt8(ascii: "["), UInt8(ascii: "{"), UInt8(ascii: ":"): count += 1
+        default: break
+        }
+        guard count <= TextLimits.nodes else {
+            throw TextFault(
+                place(of: offset, in: bytes), "the file has more than \(TextLimits.nodes) values")
+        }
+    }
+}
 
 private func checkJSON(_ bytes: ArraySlice<UInt8>) throws(TextFault) {
     var error = json_error_t()

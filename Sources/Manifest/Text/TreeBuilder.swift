@@ -10,6 +10,7 @@ struct TreeBuilder {
     private var frames: [Frame] = []
     private var anchors: [String: Node] = [:]
     private var nodeCount = 0
+    private var repeatedBytes = 0
 
     /// A list or a map that is not complete yet.
     private struct Frame {
@@ -37,10 +38,13 @@ struct TreeBuilder {
     mutating func scalar(
         _ text: String, at place: Place, anchor: String? = nil, isPlain: Bool = false
     ) throws(TextFault) {
-        guard !text.utf8.contains(0) else {
-            throw fault(place, "the text contains a NUL character, which no program can be given")
+        var node = Node(.scalar(text), at: place)
+        if text.utf8.contains(0) {
+            let problem = "the text contains a NUL character, which no program can be given"
+            faults.append(fault(place, problem))
+            if !isAtKey { node = Node(.reported, at: place) }
         }
-        try add(Node(.scalar(text), at: place), anchor: anchor, isPlain: isPlain)
+        try add(node, anchor: anchor, isPlain: isPlain)
     }
 
     /// JSON's null.
@@ -52,6 +56,13 @@ struct TreeBuilder {
 
     mutating func startMapping(at place: Place, anchor: String? = nil) throws(TextFault) {
         try open(Frame(place: place, anchor: anchor, mapping: MappingFrame()))
+    }
+
+    /// A problem of the node that comes next; the building goes on.
+    mutating func note(_ place: Place, _ message: String, suggestion: String) {
+        var problem = fault(place, message)
+        problem.suggestion = suggestion
+        faults.append(problem)
     }
 
     /// The innermost list or map is complete.
@@ -77,9 +88,12 @@ struct TreeBuilder {
             if let near = nearest(to: anchor, among: anchors.keys.sorted()) {
                 error.suggestion = "did you mean *\(near)?"
             }
-            throw error
+            guard !isAtKey else { throw error }
+            faults.append(error)
+            return try add(Node(.reported, at: place))
         }
         try count(node.size, at: place)
+        try countRepeated(node.bytes, at: place)
         try checkDepth(node.height, at: place)
         try complete(node, nil)
     }
@@ -110,6 +124,14 @@ struct TreeBuilder {
             throw fault(
                 place,
                 "the file has more than \(TextLimits.nodes) values, keys and repeated ones counted")
+        }
+    }
+
+    private mutating func countRepeated(_ bytes: Int, at place: Place) throws(TextFault) {
+        repeatedBytes += bytes
+        guard repeatedBytes <= TextLimits.repeatedBytes else {
+            let most = sizeText(UInt64(TextLimits.repeatedBytes))
+            throw fault(place, "aliases repeat more than \(most) of text")
         }
     }
 
@@ -171,6 +193,11 @@ struct TreeBuilder {
         guard case .scalar(let text) = node.content else {
             throw fault(node.place, "a key has to be text, not a list or a map")
         }
+        guard text.utf8.count <= TextLimits.keyBytes else {
+            let most = TextLimits.keyBytes
+            throw fault(
+                node.place, "a key has \(text.utf8.count) bytes, and at most \(most) are taken")
+        }
         var key = PendingKey(text: text, place: node.place, isMerge: false, isDuplicate: false)
         key.isMerge = isPlain && text == "<<"
         if text.isEmpty { faults.append(fault(node.place, "a key is empty")) }
@@ -190,9 +217,13 @@ struct TreeBuilder {
             if case .sequence(let items) = node.content { items } else { [node] }
         for source in sources {
             guard case .mapping(let entries) = source.content else {
-                throw fault(node.place, "<< takes a map or a list of maps, not \(source.kind)")
+                if case .reported = source.content { continue }
+                let problem = "<< takes a map or a list of maps, not \(source.kind)"
+                faults.append(fault(node.place, problem))
+                continue
             }
             try count(source.size, at: node.place)
+            try countRepeated(source.bytes, at: node.place)
             frames[top].mapping?.merged.append(contentsOf: entries)
         }
     }

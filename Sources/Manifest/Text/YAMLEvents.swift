@@ -119,6 +119,7 @@ extension Place {
 
 /// Reads YAML: exactly one document, whose scalars stay text.
 func parseYAML(_ bytes: [UInt8]) -> ParsedText {
+    if let fault = tooManyTags(bytes) { return ParsedText(root: nil, faults: [fault]) }
     var events = YAMLEvents(bytes)
     var builder = TreeBuilder()
     do throws(TextFault) {
@@ -145,10 +146,30 @@ func parseYAML(_ bytes: [UInt8]) -> ParsedText {
     }
 }
 
+/// libyaml compares each `%TAG` line with all before it: a file full of them would take hours.
+private func tooManyTags(_ bytes: [UInt8]) -> TextFault? {
+    var line = 0
+    var found = 0
+    for text in bytes.lazy.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+        line += 1
+        // Where directives end, so does this look: `%` is nothing special below.
+        if text.starts(with: "---".utf8) { return nil }
+        guard text.starts(with: "%TAG".utf8) else { continue }
+        found += 1
+        guard found <= TextLimits.tagLines else {
+            return TextFault(
+                Place(line: line, column: 1),
+                "there are more than \(TextLimits.tagLines) %TAG lines",
+                suggestion: "remove them: tags mean nothing here")
+        }
+    }
+    return nil
+}
+
 extension TreeBuilder {
     fileprivate mutating func take(_ event: YAMLEvents.Event) throws(TextFault) {
         if let tag = event.tag, tag != "!", tag != "tag:yaml.org,2002:str" {
-            throw TextFault(
+            note(
                 event.place, "tags such as \(quoted(tag)) mean nothing here",
                 suggestion: "remove it: every key has its type")
         }

@@ -5,6 +5,17 @@ import Stoic
 struct Interpolator {
     /// The caller's variables.
     let environment: [String: String]
+    /// What they have brought in so far.
+    private let used = Used()
+
+    /// The caller's variables.
+    init(environment: [String: String]) { self.environment = environment }
+
+    /// Bytes that variables brought in, over all texts of one load: each use is small, and a file
+    /// has room for millions.
+    private final class Used {
+        var bytes = 0
+    }
 
     /// The parts of `text`. What a variable holds is literal: it is never looked at again.
     func template(_ text: String) throws(ValueError) -> Template {
@@ -54,12 +65,21 @@ struct Interpolator {
         }
         let head = String(body.prefix { $0 != ":" })
         let tail = head.count < body.count ? body.dropFirst(head.count + 1) : nil
-        if isVariableName(head) { return .literal(try variable(head, tail, body)) }
+        if isVariableName(head) { return .literal(try counted(try variable(head, tail, body))) }
         guard tail == nil, let dot = head.lastIndex(of: ".") else { throw malformed(body) }
         let service = String(head[..<dot])
         let key = String(head[head.index(after: dot)...])
         guard isServiceName(service), isVariableName(key) else { throw malformed(body) }
         return .reference(ServiceName(service), key: key)
+    }
+
+    private func counted(_ value: String) throws(ValueError) -> String {
+        used.bytes += value.utf8.count
+        guard used.bytes <= TextLimits.repeatedBytes else {
+            let most = sizeText(UInt64(TextLimits.repeatedBytes))
+            throw ValueError("the variables of this config come to more than \(most) of text")
+        }
+        return value
     }
 
     private func variable(
@@ -68,9 +88,10 @@ struct Interpolator {
         let value = environment[name]
         guard let tail else {
             if let value { return value }
+            let shown = shortened(name)
             throw ValueError(
-                "the variable \(name) is not set",
-                suggestion: "set it, or write ${\(name):-default}")
+                "the variable \(shown) is not set",
+                suggestion: "set it, or write ${\(shown):-default}")
         }
         guard let operation = tail.first, operation == "-" || operation == "?" else {
             throw malformed(body)
@@ -78,15 +99,23 @@ struct Interpolator {
         if let value, !value.isEmpty { return value }
         guard operation == "?" else { return String(tail.dropFirst()) }
         let state = value == nil ? "is not set" : "is empty"
-        throw ValueError("the variable \(name) \(state): \(tail.dropFirst())")
+        let message = tail.dropFirst()
+        throw ValueError(
+            "the variable \(shortened(name)) \(state)"
+                + (message.isEmpty ? "" : ": \(shortened(message))"))
     }
 
     private func malformed(_ body: String) -> ValueError {
         ValueError(
-            "${\(body)} means nothing here",
+            "${\(shortened(body))} means nothing here",
             suggestion: "write ${VAR}, ${VAR:-default}, ${VAR:?message} or ${service.key}, "
                 + "or $${ for the characters themselves")
     }
+}
+
+/// Text of the user's in a sentence, cut after 200 characters.
+private func shortened(_ text: some StringProtocol) -> String {
+    text.unicodeScalars.count > 200 ? "\(text.prefix(200))…" : String(text)
 }
 
 /// Parts of a template as they come, neighbouring text joined.

@@ -19,6 +19,8 @@ final class ControlConnection {
     private var output = OutputQueue()
     private weak var exchange: ControlExchange?
     private var state = State.reading(.nothing)
+    /// Since when, on the loop's awake clock, bytes of a stream wait and none were taken.
+    private var stuckSince: Duration?
 
     private enum State {
         /// A request is being read.
@@ -75,6 +77,13 @@ final class ControlConnection {
         if case .reading(.nothing) = state { true } else { false }
     }
 
+    /// How long the client of a stream has taken nothing of what waits for it; `nil` if nothing
+    /// does.
+    var stuckFor: Duration? { stuckSince.map { server.now - $0 } }
+
+    /// Lets a client go that takes nothing: as if it had left.
+    func drop() { leave() }
+
     /// Closes at once; what was not sent is lost.
     func close() {
         switch state {
@@ -121,6 +130,7 @@ final class ControlConnection {
         switch state {
         case .reading: interest.insert(.readable)
         case .answering(let answer):
+            stuckSince = output.isEmpty ? nil : stuckSince ?? server.now
             // A client that shut down its sending side reports that for ever. Urgent data does not
             // exist on Unix sockets: what is left to be told is that it is gone altogether.
             interest.insert(answer.keepsAlive ? .disconnect : .priority)
@@ -323,6 +333,7 @@ extension ControlConnection {
         case .progress(let count):
             switch state {
             case .answering:
+                if count > 0 { stuckSince = nil }
                 let half = server.limits.output / 2
                 let isHalf = before > half && output.count <= half
                 if count > 0, isHalf || output.isEmpty { exchange?.roomAgain() }

@@ -16,6 +16,8 @@ struct ControlLimits {
     var farewell = Duration.milliseconds(500)
     /// Until the next try when the kernel gave no connection.
     var acceptPause = Duration.seconds(1)
+    /// Until the next try when the socket could not be made again.
+    var restorePause = Duration.seconds(1)
     /// Descriptors held back, so that somebody can ask what goes on when none are left.
     var reserve = 4
     /// Connections accepted in one turn; the rest waits for the next one.

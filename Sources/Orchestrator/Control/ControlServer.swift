@@ -24,6 +24,8 @@ public final class ControlServer {
     private var alarms: Alarms<AlarmName>?
     private var connections: [UInt64: ControlConnection] = [:]
     private var lastNumber: UInt64 = 0
+    /// Whether the socket was removed and could not be made again so far.
+    private var isLost = false
     private var reserve: [CInt] = []
     private var buffer: [UInt8]
 
@@ -135,9 +137,15 @@ public final class ControlServer {
         if listener?.isInPlace != true { alarms?.arm(.restore, after: .milliseconds(100)) }
     }
 
+    /// Without a socket nobody can ask us to end: what failed is tried again, and told once.
     private func restore() {
-        do { if try ensureListening() { report(.socketRestored(path: path)) } } catch {
-            report(.socketLost(error))
+        do {
+            if try ensureListening() { report(.socketRestored(path: path)) }
+            isLost = false
+        } catch {
+            if !isLost { report(.socketLost(error)) }
+            isLost = true
+            alarms?.arm(.restore, after: limits.restorePause)
         }
     }
 
@@ -198,7 +206,7 @@ public final class ControlServer {
             return turnAway(
                 number, 403, "notPermitted", "uid \(peer.uid) may not control this engine")
         }
-        if connections.count >= limits.connections { closeIdle() }
+        if connections.count >= limits.connections { makeRoom() }
         guard connections.count < limits.connections else {
             report(.connectionRefused(peer, limit: limits.connections))
             return turnAway(
@@ -213,9 +221,15 @@ public final class ControlServer {
         }
     }
 
-    /// Makes room: a client that only keeps its connection for later can connect again.
-    private func closeIdle() {
-        sortedConnections.first(where: \.isIdle)?.close()
+    /// A client that only keeps its connection for later can connect again. Without one, the
+    /// follower goes that has taken nothing for the longest time: a terminal that was stopped must
+    /// not keep anybody from stopping the project.
+    private func makeRoom() {
+        if let idle = sortedConnections.first(where: \.isIdle) { return idle.close() }
+        let stuck = sortedConnections.max { ($0.stuckFor ?? .zero) < ($1.stuckFor ?? .zero) }
+        guard let stuck, let time = stuck.stuckFor, time >= limits.stall else { return }
+        report(.timedOut(stuck.peer, after: limits.stall))
+        stuck.drop()
     }
 
     /// One try is enough for so few bytes on a new connection. What the client sends meanwhile is
@@ -241,6 +255,9 @@ public final class ControlServer {
     private var sortedConnections: [ControlConnection] {
         connections.values.sorted { $0.number < $1.number }
     }
+
+    /// The loop's awake clock.
+    var now: Duration { loop.now.awake }
 
     func arm(_ connection: ControlConnection, after limit: Duration) {
         alarms?.arm(.connection(connection.number), after: limit)

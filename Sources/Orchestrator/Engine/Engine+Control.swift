@@ -10,6 +10,11 @@ extension Engine: ControlHandler {
             return exchange.fail(404, code: "notFound", message: "there is only /v1")
         }
         let rest = Array(request.path.dropFirst())
+        if request.method == "POST", let verb = rest.first, rest.count == 1,
+            let problem = RequestForm.problem(of: request.body, for: verb)
+        {
+            return exchange.fail(400, code: "badBody", message: problem)
+        }
         switch (request.method, rest.first ?? "", rest.count) {
         case ("GET", "version", 1): exchange.respond(200, versionView)
         case ("GET", "status", 1): exchange.respond(200, statusView)
@@ -53,8 +58,8 @@ extension Engine: ControlHandler {
     private func start(_ request: ControlRequest, _ exchange: ControlExchange) {
         guard let ids = services(request, exchange) else { return }
         let verb: Command.Verb = ids.isEmpty ? .up : .start(ids)
-        command(verb, request, exchange) { engine in
-            engine.awaited(ids.isEmpty ? engine.wantedServices : ids, "ready") { $0.isThere }
+        command(verb, request, exchange) { _ in
+            { $0.awaited(ids.isEmpty ? $0.wantedServices : ids, "ready") { $0.isThere } }
         }
     }
 
@@ -64,8 +69,9 @@ extension Engine: ControlHandler {
         guard let ids = services(request, exchange), !ids.isEmpty else {
             return exchange.fail(400, code: "noNames", message: "name at least one service")
         }
-        command(dropsWish ? .down(ids) : .stop(ids), request, exchange) { engine in
-            engine.awaited(ids, "stopped") { $0.isDown }
+        command(dropsWish ? .down(ids) : .stop(ids), request, exchange) { [weak self] decisions in
+            let targets = self?.stopTargets(ids, decisions) ?? []
+            return { $0.stopLine(targets) }
         }
     }
 
@@ -95,11 +101,13 @@ extension Engine: ControlHandler {
             return exchange.fail(400, code: "noNames", message: "name at least one service")
         }
         let before = ids.map { machine.state(of: $0).incarnation }
-        command(.restart(ids), request, exchange) { engine in
-            let isNew = zip(ids, before).allSatisfy { id, old in
-                engine.machine.state(of: id).incarnation != old
+        command(.restart(ids), request, exchange) { _ in
+            { engine in
+                let isNew = zip(ids, before).allSatisfy { id, old in
+                    engine.machine.state(of: id).incarnation != old
+                }
+                return isNew ? engine.awaited(ids, "ready") { $0.isThere } : nil
             }
-            return isNew ? engine.awaited(ids, "ready") { $0.isThere } : nil
         }
     }
 
@@ -122,7 +130,7 @@ extension Engine: ControlHandler {
                 400, code: "badBody", message: "\"to\" is main, group or tree, not \(other)")
         }
         command(.signal(id, number, target), request, exchange) { _ in
-            .result(0, "sent", "\(signalText(number)) was sent to \(name)")
+            { _ in .result(0, "sent", "\(signalText(number)) was sent to \(name)") }
         }
     }
 
@@ -131,7 +139,8 @@ extension Engine: ControlHandler {
             return exchange.fail(400, code: "noNames", message: "name at least one service")
         }
         let test: (ServiceState) -> Verdict3
-        switch request.body?["for"]?.string ?? "ready" {
+        let word = request.body?["for"]?.string ?? "ready"
+        switch word {
         case "ready": test = { $0.isThere }
         case "stopped": test = { $0.isDown }
         case "completed": test = { $0.isCompleted }
@@ -141,18 +150,20 @@ extension Engine: ControlHandler {
                 message: "\"for\" is ready, stopped or completed, not \(other)")
         }
         let waiter = EngineWaiter(exchange, services: Set(ids.map(name))) { engine in
-            engine.awaited(ids, "there", test)
+            engine.awaited(ids, word, test)
         }
         add(waiter, request)
-        if waiter.isDone(self) { waiters.removeAll { $0 === waiter } }
+        if waiter.isDone(self) { forget(waiter) }
     }
 
     // MARK: Helpers
 
-    /// Posts a command, and answers once `done` has a last line. A refused one is answered at once.
+    /// Posts a command, and answers once there is a last line. A refused one is answered at once.
+    ///
+    /// - Parameter done: From what the brain decided, how to tell whether there is a last line.
     func command(
         _ verb: Command.Verb, _ request: ControlRequest, _ exchange: ControlExchange,
-        done: @escaping (Engine) -> JSONValue?
+        done: @escaping ([LifecycleDecision]) -> (Engine) -> JSONValue?
     ) {
         inbox.post(Command(verb, by: request.requester)) { [weak self] decisions in
             guard let self else { return }
@@ -164,23 +175,34 @@ extension Engine: ControlHandler {
             }
             let names = request.names
             let waiter = EngineWaiter(
-                exchange, services: names.isEmpty ? nil : Set(names), done: done)
+                exchange, services: names.isEmpty ? nil : Set(names), done: done(decisions))
             add(waiter, request)
         }
     }
 
     func add(_ waiter: EngineWaiter, _ request: ControlRequest) {
         waiters.append(waiter)
+        // At once: nothing may happen for hours, and a client may come and go every second.
+        waiter.onGone = { [weak self, weak waiter] in
+            if let self, let waiter { forget(waiter) }
+        }
         if let seconds = request.body?["timeout"]?.seconds {
             waiter.limit(.seconds(min(max(seconds, 0), 1e9)), probeTimers)
         }
     }
 
+    private func forget(_ waiter: EngineWaiter) {
+        waiter.abandon(probeTimers)
+        waiters.removeAll { $0 === waiter }
+    }
+
+    /// The services named, each once.
     private func services(
         _ request: ControlRequest, _ exchange: ControlExchange
     ) -> [ServiceID]? {
         var ids: [ServiceID] = []
-        for name in request.names {
+        var seen: Set<String> = []
+        for name in request.names where seen.insert(name).inserted {
             guard let id = service(name, exchange) else { return nil }
             ids.append(id)
         }
@@ -205,7 +227,7 @@ extension Engine: ControlHandler {
     ) -> JSONValue? {
         var failures: [String] = []
         var isOpen = false
-        for id in ids where machine.services.contains(id) {
+        for id in ids where machine.has(id) {
             switch test(machine.state(of: id)) {
             case .yes: break
             case .no: failures.append(failureText(id))
@@ -216,43 +238,6 @@ extension Engine: ControlHandler {
             return .result(1, "failed", failures.joined(separator: "; "), failures: failures)
         }
         return isOpen ? nil : .result(0, "done", "all are \(word)")
-    }
-}
-
-/// Whether something is so, can no longer become so, or is not decided yet.
-enum Verdict3 {
-    case yes
-    case no
-    case open
-}
-
-extension ServiceState {
-    /// Whether others can use it.
-    fileprivate var isThere: Verdict3 {
-        switch self {
-        case .up(_, .ready), .up(_, .completed), .ended(.completed): .yes
-        case .ended(.exited(let status)): status.isSuccess ? .yes : .no
-        case .ended(.failed), .ended(.gaveUp), .ended(.held), .ended(.stopped), .abandoned: .no
-        case .ended(.neverStarted), .waiting, .starting, .up, .stopping, .backingOff: .open
-        }
-    }
-
-    /// Whether no process of it is left.
-    fileprivate var isDown: Verdict3 {
-        switch self {
-        case .ended, .waiting: .yes
-        case .abandoned: .no
-        case .starting, .up, .stopping, .backingOff: .open
-        }
-    }
-
-    fileprivate var isCompleted: Verdict3 {
-        switch self {
-        case .up(_, .completed), .ended(.completed): .yes
-        case .ended(.exited(let status)): status.isSuccess ? .yes : .no
-        case .ended(.failed), .ended(.gaveUp), .ended(.held), .ended(.stopped), .abandoned: .no
-        case .ended(.neverStarted), .waiting, .starting, .up, .stopping, .backingOff: .open
-        }
     }
 }
 
@@ -274,26 +259,3 @@ extension ControlRequest {
     /// The services named.
     var names: [String] { body?["names"]?.array?.compactMap(\.string) ?? [] }
 }
-
-extension JSONValue {
-    /// A number of seconds.
-    fileprivate var seconds: Double? {
-        switch self {
-        case .integer(let number): Double(number)
-        case .number(let number): number
-        case .null, .bool, .string, .array, .object: nil
-        }
-    }
-}
-
-extension ProjectResult.Survivor {
-    var json: JSONValue {
-        .object([
-            "service": service.map { .string($0) } ?? .null,
-            "pid": .integer(Int64(pid)),
-            "command": .string(command),
-        ])
-    }
-}
-
-func getOwnPID() -> Int32 { getpid() }

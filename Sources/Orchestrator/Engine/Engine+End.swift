@@ -30,12 +30,7 @@ extension Engine {
 
     private func result(of outcome: ProjectOutcome) -> ProjectResult {
         var survivors: [ProjectResult.Survivor] = []
-        for live in lives.values.sorted(by: { $0.life < $1.life }) {
-            for member in live.tree?.members() ?? [] {
-                survivors.append(
-                    .init(service: live.name.text, pid: member.pid, command: member.command))
-            }
-        }
+        for life in lives.keys.sorted() { survivors += survivorsOf(life) }
         for stranger in orphans.strays() {
             survivors.append(.init(service: nil, pid: stranger.pid, command: stranger.command))
         }

@@ -116,7 +116,7 @@ extension Engine {
         }
         let number = definitions.definition(of: machine.spec(of: id))?.reloadSignal ?? 1
         command(.reload(id, number), request, exchange) { _ in
-            .result(0, "sent", "\(name) was asked to reload")
+            { _ in .result(0, "sent", "\(name) was asked to reload") }
         }
     }
 

@@ -43,6 +43,12 @@ public final class Engine {
     /// Commands that run on behalf of services.
     var runs: [UInt64: CommandRun] = [:]
     var nextRun: UInt64 = 0
+    /// Clients that follow logs or events.
+    var followers = 0
+    /// Requests whose logs are being read.
+    var logReads = 0
+    /// Bytes of logs that wait for clients.
+    var heldLogBytes = 0
     var record: LaunchRecord?
     /// The highest number of a launch that is reserved on disk.
     var reserved: UInt64 = 0
@@ -88,6 +94,8 @@ public final class Engine {
             try directories.ensure()
             lock = try InstanceLock.acquire(
                 path: directories.lockFile, socket: directories.controlSocket)
+            // An engine that ended meanwhile removed its runtime directories before its lock.
+            try directories.ensure()
             record = try LaunchRecord(in: directories.state)
             reserved = try record?.nextIncarnation().number ?? 1
             machine = try LifecycleMachine(
@@ -107,6 +115,9 @@ public final class Engine {
             server = try ControlServer(
                 loop, path: directories.controlSocket, handler: self,
                 report: { [unowned self] in tell("control.notice", .notice, $0.description) })
+            server?.makeDirectory = { [directories] () throws(ProjectError) in
+                try directories.ensure()
+            }
         } catch {
             throw EngineError(error)
         }

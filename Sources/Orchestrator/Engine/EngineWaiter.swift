@@ -10,6 +10,8 @@ final class EngineWaiter {
     private let done: (Engine) -> JSONValue?
     private var limit: TimerTable.Token?
     private(set) var isOpen = true
+    /// Runs when the client leaves before the end.
+    var onGone: (() -> Void)?
     /// The last line when the project ends first; without one, that it did is a failure.
     var projectEnd: ((ProjectResult) -> JSONValue)?
 
@@ -22,7 +24,7 @@ final class EngineWaiter {
         self.services = services
         self.done = done
         exchange.beginStream()
-        exchange.onClientGone = { [weak self] in self?.isOpen = false }
+        exchange.onClientGone = { [weak self] in self?.onGone?() }
     }
 
     /// Ends the wait after `wait`, with the code for a limit that passed.
@@ -30,6 +32,12 @@ final class EngineWaiter {
         limit = timers.after(wait) { [weak self] in
             self?.finish(.result(75, "time", "not within \(wait.words)"), timers)
         }
+    }
+
+    /// Nobody waits any more.
+    func abandon(_ timers: TimerTable) {
+        isOpen = false
+        timers.cancel(limit)
     }
 
     func hear(_ record: EventRecord) {

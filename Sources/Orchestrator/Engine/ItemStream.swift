@@ -9,6 +9,8 @@ final class ItemStream<Item> {
     private var waiting: [Item]
     private var next = 0
     private var follower: Follower<Item>?
+    /// What it may hold of the engine's bounds, until it ends.
+    private var holds: [StreamHold]
 
     /// Bytes of room one item is sure to find: a line of 16 KiB whose escapes double it, or a
     /// record with twenty lines of output.
@@ -21,13 +23,19 @@ final class ItemStream<Item> {
     ///   - follower: What comes from now on.
     init(
         _ exchange: ControlExchange, _ items: [Item], _ follower: Follower<Item>?,
-        json: @escaping (Item) -> JSONValue
+        _ holds: [StreamHold] = [], json: @escaping (Item) -> JSONValue
     ) {
         self.exchange = exchange
         self.json = json
         waiting = items
         self.follower = follower
+        self.holds = holds
         exchange.beginStream()
+        // A client that left meanwhile would never end it.
+        guard exchange.isOpen else {
+            close()
+            return
+        }
         // The exchange keeps the stream alive through these, until it ends.
         exchange.onRoom = { self.send() }
         exchange.onClientGone = { self.close() }
@@ -57,12 +65,27 @@ final class ItemStream<Item> {
     private func close() {
         follower?.close()
         follower = nil
+        holds = []
+        waiting = []
+        next = 0
         exchange.onRoom = nil
         exchange.onClientGone = nil
     }
 }
 
+/// A part of something the engine has only so much of; given back when it is forgotten.
+final class StreamHold {
+    private let giveBack: () -> Void
+
+    init(giveBack: @escaping () -> Void) { self.giveBack = giveBack }
+
+    deinit { giveBack() }
+}
+
 extension LogLine {
+    /// About how much memory it takes, in bytes.
+    var cost: Int { text.utf8.count + 160 }
+
     /// The line as the control API shows it.
     var json: JSONValue {
         var members: [JSONObject.Member] = [

@@ -37,7 +37,7 @@ extension CommandTable {
                 OptionDefinition(
                     .since, value: .required("id", .count), "Begin after the event with this id."),
             ]
-        ).exits(.nothingRuns, .notPermitted, .config),
+        ).exits(.nothingRuns, .timedOut, .notPermitted, .config),
         CommandDefinition(
             .why, "Show why a service is in its state.",
             discussion: [
@@ -45,7 +45,7 @@ extension CommandTable {
                     + "oldest first."
             ],
             arguments: [ArgumentDefinition("name", .service, .one, "The service.")]
-        ).exits(.nothingRuns, .notPermitted, .config),
+        ).exits(.nothingRuns, .timedOut, .notPermitted, .config),
         CommandDefinition(
             .wait, "Wait until a service is ready, stopped or completed.",
             discussion: [

@@ -40,11 +40,11 @@ extension CommandTable {
             options: [
                 OptionDefinition(.now, "Kill everything at once instead of asking first.")
             ]
-        ).exits(.survivors, .nothingRuns, .notPermitted, .config),
+        ).exits(.survivors, .nothingRuns, .timedOut, .notPermitted, .config),
         CommandDefinition(
             .status, "Show the services, their state and the reason for it.",
             arguments: [names("The services to show. Without names: all.")]
-        ).exits(.nothingRuns, .notPermitted, .config),
+        ).exits(.nothingRuns, .timedOut, .notPermitted, .config),
         CommandDefinition(
             .logs, "Show the output of services.",
             discussion: [
@@ -60,7 +60,7 @@ extension CommandTable {
                     .since, value: .required("time", .moment),
                     "Begin at this age (10m) or time (2026-01-31T12:00:00Z)."),
             ]
-        ).exits(.nothingRuns, .notPermitted, .config).example(
+        ).exits(.nothingRuns, .timedOut, .notPermitted, .config).example(
             "orchestrator logs -f -n 20 api"),
     ]
 
@@ -70,7 +70,7 @@ extension CommandTable {
             .start, "Start services and what they need.",
             discussion: ["A oneshot that has completed runs again."],
             arguments: [someNames("The services to start.")]
-        ).exits(.serviceFailed, .nothingRuns, .notPermitted, .config),
+        ).exits(.serviceFailed, .nothingRuns, .timedOut, .notPermitted, .config),
         CommandDefinition(
             .stop, "Stop services after what needs them.",
             discussion: [
@@ -78,12 +78,12 @@ extension CommandTable {
                     + "wish as well, use down."
             ],
             arguments: [someNames("The services to stop.")]
-        ).exits(.survivors, .nothingRuns, .notPermitted, .config),
+        ).exits(.survivors, .nothingRuns, .timedOut, .notPermitted, .config),
         CommandDefinition(
             .restart, "Stop services and start them again.",
             discussion: ["What needs them runs on and is told by its onNeedLost."],
             arguments: [someNames("The services to restart.")]
-        ).exits(.serviceFailed, .survivors, .nothingRuns, .notPermitted, .config),
+        ).exits(.serviceFailed, .survivors, .nothingRuns, .timedOut, .notPermitted, .config),
         CommandDefinition(
             .signal, "Send a signal to a service.",
             discussion: ["1 when the service does not run."],
@@ -97,7 +97,7 @@ extension CommandTable {
                     "Whom it reaches: the main process, its process group or every process of "
                         + "the service. Default main.")
             ]
-        ).exits(.serviceFailed, .nothingRuns, .notPermitted, .config).example(
+        ).exits(.serviceFailed, .nothingRuns, .timedOut, .notPermitted, .config).example(
             "orchestrator signal db HUP", "orchestrator signal workers USR1 --to tree"),
         CommandDefinition(
             .reload, "Read the config again and carry out what changed.",
@@ -109,9 +109,9 @@ extension CommandTable {
                     .service, value: .required("name", .service),
                     "Ask this service to read its own config again instead.")
             ]
-        ).exits(.serviceFailed, .survivors, .nothingRuns, .notPermitted, .config),
+        ).exits(.serviceFailed, .survivors, .nothingRuns, .timedOut, .notPermitted, .config),
         CommandDefinition(.plan, "Show what reload would do, and do nothing.").exits(
-            .nothingRuns, .notPermitted, .config),
+            .nothingRuns, .timedOut, .notPermitted, .config),
     ]
 
     private static func someNames(_ help: String) -> ArgumentDefinition {

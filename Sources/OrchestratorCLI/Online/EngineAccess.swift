@@ -9,6 +9,8 @@ struct EngineAccess {
     let sockets: [String]
     /// The services of the config, for suggestions; empty when the config cannot be read.
     let names: [String]
+    /// Says whether an engine runs, whether it answers or not.
+    private let lockFile: String
     /// Why the config cannot be read, although the engine may well run.
     private let configError: ConfigError?
 
@@ -28,6 +30,7 @@ struct EngineAccess {
             let identity = try ProjectIdentity(file: file, name: project?.name)
             let directories = try ProjectDirectories(
                 identity, stateDirectory: project?.stateDirectory, environment: environment)
+            lockFile = directories.lockFile
             sockets = [directories.controlSocket] + Self.announced(directories)
         } catch {
             throw problem.map { Failure($0) } ?? Failure(error)
@@ -58,11 +61,38 @@ struct EngineAccess {
         return nil
     }
 
-    /// A connection to the engine.
+    /// How long an engine that has the project's lock may take until it answers.
+    private static var patience: Duration { .seconds(2) }
+    /// How often it is tried meanwhile, in milliseconds.
+    private static var tryEvery: CInt { 10 }
+
+    /// A connection to the engine. One that has just taken the lock has its socket still to make,
+    /// and one that ends has removed it: either is given a moment.
     func connect() throws(Failure) -> ControlClient {
-        if let client = try connectIfRunning() { return client }
+        let deadline = ContinuousClock.now + Self.patience
+        while true {
+            if let client = try connectIfRunning() { return client }
+            guard isHeld else { break }
+            guard ContinuousClock.now < deadline else {
+                throw Failure(
+                    .timedOut,
+                    "the engine of this project holds its lock \(safeForTerminal(lockFile)) and "
+                        + "does not answer: waited \(humanDuration(Self.patience))",
+                    hint: "The lock names its process.")
+            }
+            poll(nil, 0, Self.tryEvery)
+        }
         if let configError { throw Failure(configError) }
         throw Failure(Self.nothingRuns)
+    }
+
+    private var isHeld: Bool {
+        do { return try InstanceLock.currentHolder(of: lockFile) != nil } catch .alreadyRunning {
+            return true
+        } catch {
+            // A lock we may not read: whoever holds it is not ours to ask either.
+            return false
+        }
     }
 
     /// Nothing runs, whatever the socket would have been called.

@@ -30,7 +30,8 @@ struct EngineCall: Hashable, Sendable {
         case .wait:
             members["for"] = .string(invocation.text(.condition) ?? "ready")
             members["timeout"] = seconds(invocation.duration(.timeout) ?? .seconds(3_600))
-        case .start, .stop, .restart, .plan, .status, .logs, .check, .graph, .config, .schema,
+        case .plan: members = JSONObject([])
+        case .start, .stop, .restart, .status, .logs, .check, .graph, .config, .schema,
             .events, .why, .notify, .version, .completion, .help:
             break
         }

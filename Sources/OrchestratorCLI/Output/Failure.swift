@@ -14,6 +14,9 @@ struct Failure: Error, Hashable, Sendable {
     /// Particulars of the message, each a line before it.
     var details: [String]
 
+    /// Whether another engine runs the project, which could be asked instead.
+    var runsAlready = false
+
     /// A failure with its code.
     init(_ code: ExitCode, _ message: String, hint: String? = nil) {
         self.code = code

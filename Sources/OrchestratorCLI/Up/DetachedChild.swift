@@ -5,8 +5,10 @@ import Glibc
 public enum DetachedChild {
     /// Where the parent waits for the report.
     static let reportDescriptor: CInt = 3
-    /// What the report says; anything else is none.
+    /// What the report says when all is well; anything unknown is none.
     static let readyByte = UInt8(ascii: "R")
+    /// What it says when another engine was faster.
+    static let runsAlreadyByte = UInt8(ascii: "A")
 
     /// Right at the start: no service inherits the socket, and a parent that was closed with its
     /// terminal cannot end us by not reading.
@@ -17,9 +19,14 @@ public enum DetachedChild {
 
     /// Tells the parent that what it waits for has come, and lets go of its terminal: from now on
     /// stdout and stderr lead nowhere. Later calls do nothing.
-    public static func report() {
+    public static func report() { report(readyByte) }
+
+    /// Tells the parent that another engine runs the project, and says nothing else.
+    static func reportRunsAlready() { report(runsAlreadyByte) }
+
+    private static func report(_ word: UInt8) {
         guard fcntl(reportDescriptor, F_GETFD) >= 0 else { return }
-        var byte = readyByte
+        var byte = word
         // A parent that has left is no reason to stop: it was told what goes on without it.
         _ = unsafe send(reportDescriptor, &byte, 1, Int32(MSG_NOSIGNAL))
         let nowhere = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)

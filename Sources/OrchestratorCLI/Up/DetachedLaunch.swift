@@ -38,7 +38,8 @@ struct DetachedLaunch {
     }
 
     /// Returns when the child has reported, has ended, or the limit has passed.
-    func run() throws(Failure) -> ExitCode {
+    /// - Returns: What it came to; `nil` when another engine was faster, which is to be asked.
+    func run() throws(Failure) -> ExitCode? {
         let report = try Pair(.socket)
         let output = try Pair(.pipe)
         let child = try spawn(report: report.theirs, output: output.theirs)
@@ -52,6 +53,9 @@ struct DetachedLaunch {
         switch watch(report: report.ours, output: output.ours, until: deadline) {
         case .reported:
             return succeed(child)
+        case .runsAlready:
+            _ = try ended(child)
+            return nil
         case .ended:
             return try ended(child)
         case .timedOut:
@@ -65,7 +69,7 @@ struct DetachedLaunch {
 
     // MARK: - Watching
 
-    private enum Outcome { case reported, ended, timedOut }
+    private enum Outcome { case reported, runsAlready, ended, timedOut }
 
     private func watch(
         report: CInt, output: CInt, until deadline: ContinuousClock.Instant
@@ -95,6 +99,7 @@ struct DetachedLaunch {
         while true {
             let count = unsafe recv(report, &byte, 1, 0)
             if count == 1, byte == DetachedChild.readyByte { return .reported }
+            if count == 1, byte == DetachedChild.runsAlreadyByte { return .runsAlready }
             if count >= 0 || errno != EINTR { return .ended }
         }
     }

@@ -6,6 +6,16 @@ import Stoic
 
 /// Runs the engine in this process until everything has ended.
 public func runForeground(_ project: ProjectDefinition, options: UpOptions) -> ExitCode {
+    runEngine(project, options, whenRunning: nil)
+}
+
+/// As `runForeground`.
+/// - Parameter whenRunning: What to do when another engine has taken the project over meanwhile;
+///   without it, that is a failure.
+func runEngine(
+    _ project: ProjectDefinition, _ options: UpOptions,
+    whenRunning: (() throws(Failure) -> ExitCode)?
+) -> ExitCode {
     cproc_sanitize_stdio()
     // What our caller left open, the end of a pipe say, is not ours to keep open.
     cproc_close_from(options.isDetachedChild ? DetachedChild.reportDescriptor + 1 : 3)
@@ -15,7 +25,8 @@ public func runForeground(_ project: ProjectDefinition, options: UpOptions) -> E
     do throws(Failure) {
         return try Foreground(project, options).run()
     } catch {
-        return console.fail(error)
+        guard error.runsAlready, let whenRunning else { return console.fail(error) }
+        do throws(Failure) { return try whenRunning() } catch { return console.fail(error) }
     }
 }
 
@@ -124,8 +135,10 @@ extension Failure {
             self.init(
                 .notPermitted, message,
                 hint: "Use '\(program) status' to look at it, '\(program) down' to end it.")
+            runsAlready = true
         case .project(.pathTooLong), .control(.pathTooLong), .graph: self.init(.config, message)
-        case .project, .control: self.init(.notPermitted, message)
+        case .project(let error): self.init(Failure(error).code, message)
+        case .control: self.init(.notPermitted, message)
         case .system: self.init(.defect, message)
         }
     }

@@ -24,9 +24,18 @@ extension CommandRun {
         if detaches || !invocation.arguments.isEmpty, let client = try access.connectIfRunning() {
             return try follow(EngineCall(invocation), of: access, on: client)
         }
-        guard detaches else { return runForeground(project, options: options) }
+        // Between that look and the lock another one may be faster: then it is asked after all.
+        func ask() throws(Failure) -> ExitCode {
+            try follow(EngineCall(invocation), of: access, on: access.connect())
+        }
+        guard detaches else {
+            return runEngine(
+                project, options, whenRunning: invocation.arguments.isEmpty ? nil : ask)
+        }
         let line = DetachedLaunch.commandLine(invocation)
-        return try DetachedLaunch(line, console: console, limit: detachLimit(project)).run()
+        let launch = DetachedLaunch(line, console: console, limit: detachLimit(project))
+        guard let code = try launch.run() else { return try ask() }
+        return code
     }
 
     private var options: UpOptions {
@@ -43,7 +52,10 @@ extension CommandRun {
         let (project, _) = try loadConfig()
         var options = options
         options.isDetachedChild = true
-        return runForeground(project, options: options)
+        return runEngine(project, options) {
+            DetachedChild.reportRunsAlready()
+            return .notPermitted
+        }
     }
 
     /// How long the background half may take until it reports. Without a duration of the user's,

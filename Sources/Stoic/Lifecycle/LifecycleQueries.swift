@@ -15,6 +15,10 @@ extension LifecycleMachine {
         slotOfIncarnation[life].map { nodes[$0].id }
     }
 
+    /// Whether this is a service of the project, or one that is leaving it: its name may belong to
+    /// another one by now.
+    public func has(_ id: ServiceID) -> Bool { slot(of: id) != nil }
+
     /// The rules of a service, as they hold now.
     public func spec(of id: ServiceID) -> ServiceSpec { nodes[id.slot].spec }
 
