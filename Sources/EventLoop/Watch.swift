@@ -46,7 +46,7 @@ public final class Watch {
         demand(loop.isOpen, "cannot watch descriptor \(descriptor): the loop is closed")
         self.loop = loop
         box = try PollBox(loop, descriptor, react)
-        box.change(to: interest)
+        box.start(interest)
     }
 
     /// Waits for something else from now on; for nothing with an empty set, and then it does not
@@ -77,7 +77,13 @@ private final class PollBox: HandleBox {
             react: { _, events in react(Interest(rawValue: events)) })
     }
 
+    /// A change that is none costs nothing: writers ask for the same with every line they queue,
+    /// and each start is a call into the kernel.
     func change(to interest: Interest) {
+        if interest.intersection(.everything) != self.interest { start(interest) }
+    }
+
+    func start(_ interest: Interest) {
         self.interest = interest.intersection(.everything)
         let result = unsafe uv_poll_start(
             handle(as: uv_poll_t.self), self.interest.rawValue, polled)
@@ -89,7 +95,7 @@ private final class PollBox: HandleBox {
         // libuv stops a handle when it sees POLLERR, and calls every error EBADF. Waiting goes on:
         // a socket's error is over once it was read, and then the next datagram counts.
         let told = interest.union(.disconnect)
-        change(to: interest)
+        start(interest)
         react(status, told.rawValue)
     }
 }

@@ -88,6 +88,9 @@ struct ReferenceCases {
                     "fails", "exit 3", "restart: {policy: always, backoff: {initial: 20s}}",
                     "ready: {started: {for: 100ms}}", "onStartFailure: keep"),
                 .script("waits", "true", "needs: [fails]"),
+                .script(
+                    "quits", "exit 4", "type: oneshot", "start: manual", "restart: no",
+                    "onStartFailure: keep"),
                 .puppet("held"),
                 .puppet(
                     "stubborn", "--term ignore", "needs: [held]", "stopTimeout: 3s",
@@ -123,7 +126,7 @@ struct ReferenceCases {
     private static func change(_ bench: Bench, _ found: inout Found) async throws {
         try bench.config(services: [.script("fails", "exit 4", "onStartFailure: keep")])
         found.note("change", try bench.value("/v1/plan", method: "POST")["changes"])
-        found.note(lines: try await bench.json("wait", "fails", "--for", "completed"))
+        found.note(lines: try await bench.json("start", "quits"))
         try bench.write("services: {a: {}}\n", to: "orchestrator.yaml")
         found.note(lines: [try bench.value("/v1/plan", method: "POST")])
         let survivor = ProjectResult.Survivor(service: "a", pid: 7, command: "x").json

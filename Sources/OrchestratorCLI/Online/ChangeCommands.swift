@@ -5,7 +5,9 @@ extension CommandRun {
     /// `stop`, `restart`, `signal`, `reload`, `plan`.
     func change() throws(Failure) -> ExitCode {
         let access = try engineAccess()
-        return try follow(EngineCall(invocation), of: access, on: access.connect())
+        let code = try follow(EngineCall(invocation), of: access, on: access.connect())
+        if case .down = invocation.verb, invocation.arguments.isEmpty { access.waitForEnd() }
+        return code
     }
 
     /// The engine of the project that was named.

@@ -66,13 +66,20 @@ struct EngineAccess {
     /// How often it is tried meanwhile, in milliseconds.
     private static var tryEvery: CInt { 10 }
 
-    /// A connection to the engine. One that has just taken the lock has its socket still to make,
-    /// and one that ends has removed it: either is given a moment.
+    /// A connection to the engine.
     func connect() throws(Failure) -> ControlClient {
+        if let client = try connectPatiently() { return client }
+        if let configError { throw Failure(configError) }
+        throw Failure(Self.nothingRuns)
+    }
+
+    /// A connection to the engine; `nil` when nothing runs. One that has just taken the lock has
+    /// its socket still to make, and one that ends has removed it: either is given a moment.
+    func connectPatiently() throws(Failure) -> ControlClient? {
         let deadline = ContinuousClock.now + Self.patience
         while true {
             if let client = try connectIfRunning() { return client }
-            guard isHeld else { break }
+            guard isHeld else { return nil }
             guard ContinuousClock.now < deadline else {
                 throw Failure(
                     .timedOut,
@@ -82,8 +89,13 @@ struct EngineAccess {
             }
             poll(nil, 0, Self.tryEvery)
         }
-        if let configError { throw Failure(configError) }
-        throw Failure(Self.nothingRuns)
+    }
+
+    /// Returns when no engine has the project any more, so that the next `up` can take it: after
+    /// its last answer an engine still removes its sockets. At most `patience`.
+    func waitForEnd() {
+        let deadline = ContinuousClock.now + Self.patience
+        while isHeld, ContinuousClock.now < deadline { poll(nil, 0, Self.tryEvery) }
     }
 
     private var isHeld: Bool {

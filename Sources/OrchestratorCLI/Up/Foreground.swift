@@ -11,10 +11,10 @@ public func runForeground(_ project: ProjectDefinition, options: UpOptions) -> E
 
 /// As `runForeground`.
 /// - Parameter whenRunning: What to do when another engine has taken the project over meanwhile;
-///   without it, that is a failure.
+///   without it, or when it answers `nil`, that is a failure.
 func runEngine(
     _ project: ProjectDefinition, _ options: UpOptions,
-    whenRunning: (() throws(Failure) -> ExitCode)?
+    whenRunning: (() throws(Failure) -> ExitCode?)?
 ) -> ExitCode {
     cproc_sanitize_stdio()
     // What our caller left open, the end of a pipe say, is not ours to keep open.
@@ -26,7 +26,9 @@ func runEngine(
         return try Foreground(project, options).run()
     } catch {
         guard error.runsAlready, let whenRunning else { return console.fail(error) }
-        do throws(Failure) { return try whenRunning() } catch { return console.fail(error) }
+        do throws(Failure) { return try whenRunning() ?? console.fail(error) } catch {
+            return console.fail(error)
+        }
     }
 }
 

@@ -24,18 +24,28 @@ extension CommandRun {
         if detaches || !invocation.arguments.isEmpty, let client = try access.connectIfRunning() {
             return try follow(EngineCall(invocation), of: access, on: client)
         }
-        // Between that look and the lock another one may be faster: then it is asked after all.
-        func ask() throws(Failure) -> ExitCode {
-            try follow(EngineCall(invocation), of: access, on: access.connect())
-        }
         guard detaches else {
-            return runEngine(
-                project, options, whenRunning: invocation.arguments.isEmpty ? nil : ask)
+            return runEngine(project, options) { () throws(Failure) in
+                invocation.arguments.isEmpty ? nil : try ask(access)
+            }
         }
         let line = DetachedLaunch.commandLine(invocation)
         let launch = DetachedLaunch(line, console: console, limit: detachLimit(project))
-        guard let code = try launch.run() else { return try ask() }
-        return code
+        for _ in 0..<Self.mostTries {
+            if let code = try launch.run() { return code }
+            if let code = try ask(access) { return code }
+        }
+        throw Failure(.notPermitted, "other engines take this project over and end all the time")
+    }
+
+    /// How often another engine may be faster and be gone when it is asked.
+    private static var mostTries: Int { 3 }
+
+    /// Between the first look and the lock another engine was faster: it is asked after all. `nil`
+    /// when it has ended meanwhile.
+    private func ask(_ access: EngineAccess) throws(Failure) -> ExitCode? {
+        guard let client = try access.connectPatiently() else { return nil }
+        return try follow(EngineCall(invocation), of: access, on: client)
     }
 
     private var options: UpOptions {
