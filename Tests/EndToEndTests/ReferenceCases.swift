@@ -85,7 +85,8 @@ struct ReferenceCases {
                     "talks", "echo hello; \(tool) notify --ready --status busy; exec sleep 100",
                     "ready: notify", "description: says so"),
                 .script(
-                    "fails", "exit 3", "restart: {policy: always, backoff: {initial: 20s}}",
+                    "fails", "echo oops; exit 3",
+                    "restart: {policy: always, backoff: {initial: 20s}}",
                     "ready: {started: {for: 100ms}}", "onStartFailure: keep"),
                 .script("waits", "true", "needs: [fails]"),
                 .script(
