@@ -20,7 +20,8 @@ extension Engine {
     /// Runs a stop command. Its outcome is recorded and changes nothing: the rung has its own
     /// bound.
     func runStopCommand(
-        _ command: [Template], of live: LiveService, _ exit: LifecycleEffect.Exit, deadline: Duration
+        _ command: [Template], of live: LiveService, _ exit: LifecycleEffect.Exit,
+        deadline: Duration
     ) -> () -> Void {
         let arguments = command.compactMap(resolver(for: live.definition))
         guard arguments.count == command.count else { return {} }
