@@ -30,6 +30,8 @@ extension GraphRun {
         let cause = CauseBox(inside: context.cause)
         let inside = inner(provide, cause, within: provide.startTimeout)
         let services = Services(values: values, reader: (provide.key, Set(provide.needs)))
+        // In the inbox before anything the start can post: it may end before this function does.
+        post(.process(life, .launched))
         // The life is in the table before its start can end.
         state.withLock { state in
             let task = spawn { [self] in
@@ -45,7 +47,6 @@ extension GraphRun {
             }
             state.lives[life] = GraphLife(slot: slot, cause: cause, phase: .starting(task))
         }
-        post(.process(life, .launched))
     }
 
     private func inner(
