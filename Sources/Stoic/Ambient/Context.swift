@@ -51,8 +51,19 @@ final class ScopePath: Sendable {
 nonisolated(nonsending) func withContext<R, E: Error>(
     _ context: Context, _ operation: nonisolated(nonsending) () async throws(E) -> R
 ) async throws(E) -> R {
+    try await bind(Context.Box(context), operation)
+}
+
+/// The closure given to `withValue` is on the caller's actor because it captures `isolation`.
+/// Without it the compiler leaves the actor and comes back: what never suspends would suspend, let
+/// others run in between, and cost twenty times as much.
+private func bind<R, E: Error>(
+    isolation: isolated (any Actor)? = #isolation, _ box: Context.Box,
+    _ operation: nonisolated(nonsending) () async throws(E) -> R
+) async throws(E) -> R {
     // `withValue` only rethrows, which loses the error's type; a result keeps it.
-    let result: Result<R, E> = await Context.$stored.withValue(Context.Box(context)) {
+    let result: Result<R, E> = await Context.$stored.withValue(box) {
+        _ = isolation
         do throws(E) {
             return .success(try await operation())
         } catch {

@@ -40,7 +40,7 @@ extension Deadline {
         do throws(E) {
             let value = try await withContext(context) { () async throws(E) -> R in
                 try await runChild(
-                    { () async throws(E) -> R in try await operation() },
+                    operation,
                     cancellation: CallerCancellation(alreadyCancelled: !mayBegin) { child in
                         cause.recordCaller()
                         child.cancel()

@@ -133,23 +133,29 @@ public final class ExpiringWork: Sendable {
         let id = enter(entry)
         defer { leave(id, entry) }
         return try await withContext(context) { () async throws(E) -> R in
-            try await runChild(
-                { () async throws(E) -> R in
-                    guard let deadline else { return try await operation(Run(box: entry.box)) }
-                    return try await deadline.run(cause: entry.box) { () async throws(E) -> R in
-                        try await operation(Run(box: entry.box))
-                    }.result.get()
-                },
-                cancellation: CallerCancellation(alreadyCancelled: entry.box.own != nil) { child in
-                    entry.box.recordCaller()
-                    child.cancel()
-                },
-                suspended: { child in
-                    entry.state.withLock { $0.child = child }
-                    // Whoever cancelled before could not know the child.
-                    if entry.box.own != nil { child.cancel() }
-                })
+            try await runCancellable(entry) { () async throws(E) -> R in
+                guard let deadline else { return try await operation(Run(box: entry.box)) }
+                return try await deadline.run(cause: entry.box) { () async throws(E) -> R in
+                    try await operation(Run(box: entry.box))
+                }.result.get()
+            }
         }
+    }
+
+    private nonisolated(nonsending) func runCancellable<R, E: Error>(
+        _ entry: Entry, _ work: nonisolated(nonsending) () async throws(E) -> R
+    ) async throws(E) -> R {
+        try await runChild(
+            work,
+            cancellation: CallerCancellation(alreadyCancelled: entry.box.own != nil) { child in
+                entry.box.recordCaller()
+                child.cancel()
+            },
+            suspended: { child in
+                entry.state.withLock { $0.child = child }
+                // Whoever cancelled before could not know the child.
+                if entry.box.own != nil { child.cancel() }
+            })
     }
 
     private func enter(_ entry: Entry) -> UInt64 {

@@ -25,6 +25,21 @@ struct CallerCancellation: Sendable {
 /// - Returns: What the body returned, after it has ended; nothing of it is left running.
 func runChild<R, E: Error>(
     isolation: isolated (any Actor)? = #isolation,
+    _ body: nonisolated(nonsending) () async throws(E) -> R,
+    cancellation: CallerCancellation,
+    suspended: (ChildHandle) -> Void
+) async throws(E) -> R {
+    // The closure is on the caller's actor because it captures `isolation`. Without that it would
+    // leave the actor and come back, and let others run in between.
+    try await runEscaping(
+        { () async throws(E) -> R in
+            _ = isolation
+            return try await body()
+        }, cancellation: cancellation, suspended: suspended)
+}
+
+private func runEscaping<R, E: Error>(
+    isolation: isolated (any Actor)? = #isolation,
     _ body: () async throws(E) -> R,
     cancellation: CallerCancellation,
     suspended: (ChildHandle) -> Void

@@ -12,19 +12,17 @@ nonisolated(nonsending) func shielded<R, E: Error>(
 ) async throws(E) -> R {
     var context = Context.current
     guard context.ambient.deadline != nil || context.cause != nil else {
-        return try await runShielded { () async throws(E) -> R in try await body() }
+        return try await runShielded(body)
     }
     context.ambient.deadline = nil
     context.cause = nil
     return try await withContext(context) { () async throws(E) -> R in
-        try await runShielded { () async throws(E) -> R in try await body() }
+        try await runShielded(body)
     }
 }
 
 private nonisolated(nonsending) func runShielded<R, E: Error>(
     _ body: nonisolated(nonsending) () async throws(E) -> R
 ) async throws(E) -> R {
-    try await runChild(
-        { () async throws(E) -> R in try await body() }, cancellation: .ignored,
-        suspended: { _ in })
+    try await runChild(body, cancellation: .ignored, suspended: { _ in })
 }
