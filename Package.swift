@@ -11,6 +11,12 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// The engine of regular expressions would be a third of the program's code. Nothing of ours may
+/// call it by accident: `contains` and `replacing` of a text by a text are in it.
+let withoutEngines: [SwiftSetting] = [
+    .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])
+]
+
 /// The brain is proved by walking through millions of its transitions, so it and its tests are
 /// optimized even in debug builds. `@testable` and every check of `strict` stay.
 let fast: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
@@ -24,7 +30,7 @@ func swift(
 ) -> Target {
     .target(
         name: name, dependencies: dependencies, path: "Sources/\(name)",
-        swiftSettings: strict + settings)
+        swiftSettings: strict + withoutEngines + settings)
 }
 
 func tests(

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -84,14 +85,19 @@ static void close_all(const struct cmsghdr *entry, struct clc_datagram *datagram
 
 int clc_receive(int socket, struct clc_datagram *datagram)
 {
-    /* One per thread, so that a thousand silent services cost no buffer each. */
-    static _Thread_local unsigned char buffer[CLC_DATAGRAM_MAX];
+    /* One per thread that receives, so that a thousand silent services cost no buffer each, nor any
+     * other thread its 64 KiB. */
+    static _Thread_local unsigned char *buffer;
+    if (!buffer)
+        buffer = malloc(CLC_DATAGRAM_MAX);
+    if (!buffer)
+        return -ENOMEM;
     union {
         struct cmsghdr align;
         char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(DESCRIPTORS_MAX * sizeof(int)) +
                    CMSG_SPACE(256)];
     } control;
-    struct iovec part = {.iov_base = buffer, .iov_len = sizeof buffer};
+    struct iovec part = {.iov_base = buffer, .iov_len = CLC_DATAGRAM_MAX};
     struct msghdr header = {.msg_iov = &part,
                             .msg_iovlen = 1,
                             .msg_control = control.bytes,

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,6 +37,8 @@ int cproc_raise_descriptor_limit(void)
     now.rlim_cur = now.rlim_max;
     return setrlimit(RLIMIT_NOFILE, &now) == 0 ? 0 : errno;
 }
+
+void cproc_trim_heap(void) { malloc_trim(0); }
 
 void cproc_original_descriptor_limit(uint64_t *soft, uint64_t *hard)
 {

@@ -84,9 +84,19 @@ struct AlarmHeap<ID: Hashable> {
         let last = records.removeLast()
         identities[slot] = nil
         freeSlots.append(slot)
+        if records.isEmpty { forgetSlots() }
         guard position < records.count else { return }
         place(last, at: position)
         restore(position)
+    }
+
+    /// A burst of deadlines must not cost its memory for ever.
+    private mutating func forgetSlots() {
+        records = []
+        positions = []
+        identities = []
+        freeSlots = []
+        slots = [:]
     }
 
     private mutating func restore(_ position: Int) {

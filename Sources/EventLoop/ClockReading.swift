@@ -8,6 +8,10 @@ func nanoseconds(of clock: clockid_t) -> Int64 {
     return Int64(reading.tv_sec) * 1_000_000_000 + Int64(reading.tv_nsec)
 }
 
+/// Time the machine was awake since it booted: what limits are measured in. The library's clocks
+/// bring its tasks and their queues into the program, which has neither.
+public func awakeTime() -> Duration { .nanoseconds(nanoseconds(of: CLOCK_MONOTONIC)) }
+
 extension Duration {
     /// A hundred years of 365.25 days: longer waits are clamped to it.
     private static let longestWait = Duration.seconds(3_155_760_000)

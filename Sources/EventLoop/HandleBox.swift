@@ -16,17 +16,15 @@ import CUV
     }
 
     private let memory: UnsafeMutableRawPointer
-    private let describe: () -> String
     private var state: State
 
     /// Allocates a handle and has libuv initialise it.
     ///
     /// - Parameters:
-    ///   - label: names the handle where a loop is closed too early.
     ///   - call: the C function that `initialize` calls, for the error.
     /// - Throws: what `initialize` answered; nothing stays allocated.
     init<Handle>(
-        of type: Handle.Type, label: @escaping @autoclosure () -> String, call: String,
+        of type: Handle.Type, call: String,
         initialize: (UnsafeMutablePointer<Handle>) -> CInt, react: @escaping Reaction
     ) throws(UVError) {
         let handle = UnsafeMutablePointer<Handle>.allocate(capacity: 1)
@@ -36,13 +34,18 @@ import CUV
             throw UVError(code: result, call: call)
         }
         unsafe memory = UnsafeMutableRawPointer(handle)
-        describe = label
         state = .open(react)
         unsafe uv_handle_set_data(untyped, Unmanaged.passRetained(self).toOpaque())
     }
 
-    /// What the handle is, for people.
-    final var label: String { describe() }
+    /// What the handle is, where a loop is closed too early.
+    var label: String {
+        switch unsafe uv_handle_get_type(untyped) {
+        case UV_ASYNC: "wakeup"
+        case UV_SIGNAL: unsafe "watch of signal \(handle(as: uv_signal_t.self).pointee.signum)"
+        case let type: "handle of type \(type.rawValue)"
+        }
+    }
 
     /// False from `close()` on.
     final var isOpen: Bool {

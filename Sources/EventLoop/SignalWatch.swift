@@ -15,7 +15,7 @@ public final class SignalWatch {
         demand(loop.isOpen, "cannot catch signal \(signal): the loop is closed")
         self.loop = loop
         box = try unsafe HandleBox(
-            of: uv_signal_t.self, label: "watch of signal \(signal)", call: "uv_signal_init",
+            of: uv_signal_t.self, call: "uv_signal_init",
             initialize: { unsafe uv_signal_init(loop.pointer, $0) }, react: { _, _ in react() })
         let result = unsafe uv_signal_start(box.handle(as: uv_signal_t.self), signalled, signal)
         guard result >= 0 else {

@@ -19,7 +19,7 @@ public final class Wakeup {
         demand(loop.isOpen, "cannot make a wakeup: the loop is closed")
         self.loop = loop
         box = try unsafe HandleBox(
-            of: uv_async_t.self, label: "wakeup", call: "uv_async_init",
+            of: uv_async_t.self, call: "uv_async_init",
             initialize: { unsafe uv_async_init(loop.pointer, $0, woken) },
             react: { _, _ in react() })
         handle = unsafe WakeupHandle(box.handle(as: uv_async_t.self))

@@ -72,10 +72,12 @@ private final class PollBox: HandleBox {
     ) throws(UVError) {
         self.descriptor = descriptor
         try unsafe super.init(
-            of: uv_poll_t.self, label: "watch of descriptor \(descriptor)", call: "uv_poll_init",
+            of: uv_poll_t.self, call: "uv_poll_init",
             initialize: { unsafe uv_poll_init(loop.pointer, $0, descriptor) },
             react: { _, events in react(Interest(rawValue: events)) })
     }
+
+    override var label: String { "watch of descriptor \(descriptor)" }
 
     /// A change that is none costs nothing: writers ask for the same with every line they queue,
     /// and each start is a call into the kernel.

@@ -48,11 +48,11 @@ public struct ProjectDefinition: Hashable, Sendable {
 public struct ServiceDefinition: Hashable, Sendable {
     /// The rules. `launchDigest` covers everything below that a running incarnation cannot take
     /// over.
-    public var spec: ServiceSpec
+    @Shared public var spec: ServiceSpec
     /// For people: one line.
     public var description: String?
     /// How its process is made.
-    public var launch: LaunchDefinition
+    @Shared public var launch: LaunchDefinition
     /// How it says, or shows, that it is ready.
     public var ready: ReadyDefinition
     /// Whether it gets a control channel.
@@ -64,7 +64,7 @@ public struct ServiceDefinition: Hashable, Sendable {
     /// Values it hands to those that list it in `needs`. `nil`: said with READY.
     public var provides: [String: Template?]
     /// What becomes of its output.
-    public var output: OutputDefinition
+    @Shared public var output: OutputDefinition
 
     /// A service with everything but its rules and its launch at the documented default.
     public init(_ spec: ServiceSpec, launch: LaunchDefinition) {

@@ -35,6 +35,10 @@ void cproc_clear_signal_mask(void);
 /* Whether `count` more threads could be made right now: makes them, and ends them. */
 int cproc_try_threads(size_t count);
 
+/* Gives the heap's free pages back to the kernel. For after a burst: malloc itself keeps what lies
+ * between two things that stay. */
+void cproc_trim_heap(void);
+
 /* A kernel clock (CLOCK_MONOTONIC …), in nanoseconds since its origin; -1 for an unknown one. */
 int64_t cproc_clock(int32_t clock);
 

@@ -33,7 +33,7 @@ struct ProjectReader {
                 keys, context, environment: root["environment"],
                 onStartFailure: project.onStartFailure)
         }
-        for index in readers.indices { project.services.append(readers[index].read()) }
+        project.services = readers.indices.map { readers[$0].read() }
         checkProjectEnvironment()
         WholeCheck(log: log, readers: readers, definitions: project.services).run()
         return project

@@ -103,7 +103,7 @@ import CYAML
             if from.line != place.line { message += " that begins on line \(from.line)" }
         }
         var fault = TextFault(place, message)
-        if problem.contains("cannot start any token") {
+        if problem.hasSuffix("cannot start any token") {
             fault.suggestion = "indent with spaces, not tabs; quote text that begins with @ or %"
         }
         if problem.contains("expected ','") {

@@ -60,7 +60,8 @@ struct Interpolator {
         }
         position = end + 1
         let body = String(decoding: bytes[start..<end], as: UTF8.self)
-        guard !body.contains("${") else {
+        let afterDollars = body.split(separator: "$", omittingEmptySubsequences: false).dropFirst()
+        guard !afterDollars.contains(where: { $0.hasPrefix("{") }) else {
             throw ValueError("a ${…} inside a ${…} means nothing here")
         }
         let head = String(body.prefix { $0 != ":" })

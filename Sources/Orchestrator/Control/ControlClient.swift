@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 
 /// Asks the engine that listens on a control socket. It blocks its thread, each step for at most as
@@ -117,14 +118,14 @@ public final class ControlClient {
         defer { close(descriptor) }
         try send(request, to: descriptor)
         var reception = Reception(path: path)
-        var deadline = ContinuousClock.now + limits.answer
+        var deadline = awakeTime() + limits.answer
         var limit = limits.answer
         var step = "an answer"
         while !reception.isComplete {
             try wait(descriptor, for: POLLIN, until: deadline, step: step, limit: limit)
             try reception.read(from: descriptor, onLine)
             if reception.isStream {
-                deadline = ContinuousClock.now + lineLimit
+                deadline = awakeTime() + lineLimit
                 limit = lineLimit
                 step = "the next line"
             }
@@ -137,7 +138,7 @@ public final class ControlClient {
     private func send(_ request: [UInt8], to descriptor: CInt) throws(ControlClientError) {
         var queue = OutputQueue()
         queue.append(request)
-        let deadline = ContinuousClock.now + limits.send
+        let deadline = awakeTime() + limits.send
         while true {
             switch queue.send(to: descriptor) {
             case .gone: return
@@ -150,7 +151,7 @@ public final class ControlClient {
     }
 
     private func wait(
-        _ descriptor: CInt, for events: CInt, until deadline: ContinuousClock.Instant,
+        _ descriptor: CInt, for events: CInt, until deadline: Duration,
         step: String, limit: Duration
     ) throws(ControlClientError) {
         while true {
@@ -158,7 +159,7 @@ public final class ControlClient {
             if let interruption {
                 requests.append(pollfd(fd: interruption, events: Int16(POLLIN), revents: 0))
             }
-            let left = ContinuousClock.now.duration(to: deadline)
+            let left = deadline - awakeTime()
             guard left > .zero else { throw .timedOut(waitingFor: step, after: limit) }
             // poll(2) takes at most 24 days at once; then it is asked again.
             let seconds = min(left.components.seconds, 2_000_000)

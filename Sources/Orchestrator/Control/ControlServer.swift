@@ -294,11 +294,10 @@ public final class ControlServer {
 
     /// Sends what is left, until all is gone or `farewell` is over.
     private func flushAll() {
-        let clock = ContinuousClock()
-        let end = clock.now + limits.farewell
+        let end = awakeTime() + limits.farewell
         while true {
             let waiting = sortedConnections.filter(\.hasOutput)
-            let left = clock.now.duration(to: end)
+            let left = end - awakeTime()
             guard !waiting.isEmpty, left > .zero else { return }
             var requests = waiting.map(\.pollRequest)
             let milliseconds = CInt(left.components.attoseconds / 1_000_000_000_000_000) + 1

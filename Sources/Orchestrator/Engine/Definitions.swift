@@ -4,16 +4,28 @@ import Stoic
 /// The definitions the brain's specs belong to: those of the config in force, and, while a changed
 /// one settles, those it may be taken back to.
 struct Definitions {
-    private var current: [ServiceName: ServiceDefinition] = [:]
-    private var previous: [ServiceName: ServiceDefinition] = [:]
+    /// The services of one config, found by name. They stay the project's own: nothing is copied.
+    private struct Table {
+        var services: [ServiceDefinition] = []
+        var places: [ServiceName: Int] = [:]
 
-    init(_ project: ProjectDefinition) {
-        for service in project.services { current[service.spec.name] = service }
+        init(_ services: [ServiceDefinition] = []) {
+            self.services = services
+            places.reserveCapacity(services.count)
+            for (place, service) in services.enumerated() { places[service.spec.name] = place }
+        }
+
+        subscript(name: ServiceName) -> ServiceDefinition? { places[name].map { services[$0] } }
     }
+
+    private var current: Table
+    private var previous = Table()
+
+    init(_ project: ProjectDefinition) { current = Table(project.services) }
 
     mutating func replace(_ project: ProjectDefinition) {
         previous = current
-        current = Definitions(project).current
+        current = Table(project.services)
     }
 
     /// The changed config was taken back.

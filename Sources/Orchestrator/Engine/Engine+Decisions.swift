@@ -1,3 +1,4 @@
+import CProcess
 import EventLoop
 import Manifest
 import Stoic
@@ -76,10 +77,12 @@ extension Engine {
         case .projectUp:
             upstream.ready()
             upstream.status("everything is up")
+            cproc_trim_heap()
         case .projectStopping:
             upstream.stopping()
             upstream.extendTimeout(project.exitBudget)
             upstream.status("stopping")
+        case .planSettled: cproc_trim_heap()
         case .planRolledBack: definitions.rollBack()
         default: break
         }

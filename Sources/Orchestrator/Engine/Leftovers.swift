@@ -47,7 +47,7 @@ struct Leftovers: Sendable {
     /// Blocks; not for the loop's thread.
     func stop() -> [Outcome] {
         let clock = ContinuousClock()
-        let end = clock.now + budget
+        let end = awakeTime() + budget
         let living = survey()
         var later = launches.filter { living[$0.entry.token] != nil }.count
         var outcomes: [Outcome] = []
@@ -58,7 +58,7 @@ struct Leftovers: Sendable {
             later -= 1
             let slot = FairShare.slot(
                 wanted: launch.stopTimeout.saturatingSum(FairShare.killWait),
-                remaining: end - clock.now, later: later)
+                remaining: end - awakeTime(), later: later)
             let killWait = min(FairShare.killWait, slot / 2)
             stop(launch.entry, found, within: slot - killWait, killWait)
         }
@@ -93,12 +93,12 @@ struct Leftovers: Sendable {
         signal(late, SIGCONT)
         _ = hasEnded(late, within: Self.lateWait)
         let clock = ContinuousClock()
-        let end = clock.now + FairShare.killWait
+        let end = awakeTime() + FairShare.killWait
         left = survey()
-        while !left.isEmpty, clock.now < end {
+        while !left.isEmpty, awakeTime() < end {
             let all = left.values.flatMap(\.self)
             signal(all, SIGKILL)
-            _ = hasEnded(all, within: end - clock.now)
+            _ = hasEnded(all, within: end - awakeTime())
             left = survey()
         }
         return left
@@ -138,8 +138,7 @@ struct Leftovers: Sendable {
     /// Waits for the end of each, by the end itself and not by the clock.
     /// - Returns: whether all of them have ended in time.
     private func hasEnded(_ members: [ProcessIdentity], within limit: Duration) -> Bool {
-        let clock = ContinuousClock()
-        let end = clock.now + limit
+        let end = awakeTime() + limit
         for member in members {
             let opened = cproc_pidfd_open(member.pid)
             guard opened >= 0 else { continue }
@@ -148,7 +147,7 @@ struct Leftovers: Sendable {
                 continue
             }
             let isOver = retryingInterrupts { () -> CInt in
-                let left = max(end - clock.now, .zero)
+                let left = max(end - awakeTime(), .zero)
                 var ended = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
                 let wait = Int32(clamping: Int((left / .milliseconds(1)).rounded(.up)))
                 return unsafe poll(&ended, 1, wait)

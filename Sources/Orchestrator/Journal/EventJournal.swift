@@ -34,6 +34,8 @@ public final class EventJournal {
 
     /// Bytes of records that wait for the end of the turn before they are written at once.
     private static let pendingLimit = 64 << 10
+    /// Bytes of memory kept for the records of the next turn.
+    private static let pendingKept = 4 << 10
 
     /// A journal that appends to `file`, opened at the first record.
     public convenience init(file: String, limits: Limits = Limits()) {
@@ -78,6 +80,8 @@ public final class EventJournal {
             }
         }
         pendingCount = 0
+        // A burst of records must not cost its memory for ever.
+        if pending.bytes.capacity > Self.pendingKept { pending = JSONWriter() }
         pending.removeAll()
     }
 

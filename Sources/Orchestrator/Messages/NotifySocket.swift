@@ -19,8 +19,10 @@ final class NotifySocket {
         case closed
     }
 
-    /// Where it is, for `NOTIFY_SOCKET`.
-    let path: String
+    /// Where it is, for `NOTIFY_SOCKET`. Put together when asked for: the directory is shared.
+    var path: String { "\(directory)/\(name)" }
+    private let directory: String
+    private let name = NotifySocket.randomName()
     private let owner: uid_t
     private let isMember: (pid_t) -> Bool
     private let intake: MessageIntake
@@ -35,7 +37,7 @@ final class NotifySocket {
         _ loop: Loop, directory: String, owner: uid_t, isMember: @escaping (pid_t) -> Bool,
         onMessage: @escaping (ServiceMessage) -> Void
     ) throws(MessageError) {
-        path = "\(directory)/\(Self.randomName())"
+        self.directory = directory
         self.owner = owner
         self.isMember = isMember
         intake = MessageIntake(loop, isMember: isMember, onMessage: onMessage)

@@ -1,3 +1,4 @@
+internal import EventLoop
 internal import Glibc
 internal import Synchronization
 
@@ -112,7 +113,7 @@ final class ConsoleCore: Sendable {
     }
 
     func flush(within limit: Duration) -> Bool {
-        let end = ContinuousClock.now + min(max(limit, .zero), .seconds(60))
+        let end = awakeTime() + min(max(limit, .zero), .seconds(60))
         while true {
             let isWritten = state.withLock { state -> Bool? in
                 switch state.phase {
@@ -123,7 +124,7 @@ final class ConsoleCore: Sendable {
                 }
             }
             if let isWritten { return isWritten }
-            let left = end - ContinuousClock.now
+            let left = end - awakeTime()
             if left <= .zero { return false }
             done.wait(milliseconds: Int32(left / .milliseconds(1)) + 1)
         }

@@ -11,9 +11,9 @@ import Glibc
 /// A leaf is the surest answer to "whose process is it?": nothing leaves it by itself but root.
 public final class CgroupForest {
     /// The directory of the project's part.
-    private let directory: String
+    fileprivate let directory: String
     /// The same, as /proc/PID/cgroup words it.
-    private let path: String
+    fileprivate let path: String
     private var leaves: [String: CgroupLeaf] = [:]
 
     private init(directory: String, path: String) {
@@ -57,7 +57,7 @@ public final class CgroupForest {
         }
         let leaf = CgroupLeaf(
             directory: OwnedDescriptor(owning: opened), events: OwnedDescriptor(owning: events),
-            location: place, path: "\(path)/\(name)")
+            name: name, of: self)
         leaves[name] = leaf
         return leaf
     }
@@ -126,20 +126,21 @@ public final class CgroupLeaf {
     public let directory: OwnedDescriptor
     /// Its `cgroup.events`; a change is `Interest.priority`.
     let events: OwnedDescriptor
-    private let location: String
+    private let name: String
+    private let forest: CgroupForest
     /// Whether it was killed: then nobody may be born in it any more.
     private(set) var isSpent = false
     /// As /proc/PID/cgroup words it.
-    let path: String
+    var path: String { "\(forest.path)/\(name)" }
 
     init(
         directory: consuming OwnedDescriptor, events: consuming OwnedDescriptor,
-        location: String, path: String
+        name: String, of forest: CgroupForest
     ) {
         self.directory = directory
         self.events = events
-        self.location = location
-        self.path = path
+        self.name = name
+        self.forest = forest
     }
 
     /// Whether anything lives in it or below; a dead main that is not reaped does not count.
@@ -148,7 +149,7 @@ public final class CgroupLeaf {
             guard let base = buffer.baseAddress,
                 unsafe cproc_read_at_start(events.number, base, 256) > 0
             else { return false }
-            return unsafe String(cString: base).contains("populated 1")
+            return unsafe String(cString: base).split(separator: "\n").contains("populated 1")
         }
     }
 
@@ -162,11 +163,14 @@ public final class CgroupLeaf {
     /// Whether a process is in it or below.
     func holds(_ pid: Int32) -> Bool {
         guard let place = ProcessFiles.cgroup(of: pid) else { return false }
+        let path = self.path
         return place == path || place.hasPrefix(path + "/")
     }
 
     /// All in it and below.
-    public func processes() -> [Int32] { Self.processes(in: location, depth: 0) }
+    public func processes() -> [Int32] {
+        Self.processes(in: "\(forest.directory)/\(name)", depth: 0)
+    }
 
     private static func processes(in directory: String, depth: Int) -> [Int32] {
         guard depth < 32, let bytes = smallFile("\(directory)/cgroup.procs", atMost: 1 << 22)

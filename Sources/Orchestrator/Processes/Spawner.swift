@@ -126,6 +126,8 @@ import Stoic
 
     private func finish(_ result: cproc_result) {
         let pending = self.pending.removeValue(forKey: result.ticket)
+        // The start of a thousand services must not cost its memory for ever.
+        if self.pending.isEmpty { self.pending = [:] }
         guard result.step == CPROC_STEP_NONE else {
             let failure = pending?.words.failure(of: result)
             if let pending, let failure { pending.then(.failed(failure)) }

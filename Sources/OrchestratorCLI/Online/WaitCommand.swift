@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 internal import Orchestrator
 
@@ -9,17 +10,17 @@ extension CommandRun {
     func wait() throws(Failure) -> ExitCode {
         let limit = invocation.duration(.timeout) ?? .seconds(3_600)
         let access = try engineAccess()
-        let begin = ContinuousClock.now
+        let begin = awakeTime()
         let patience = min(limit, Self.engineAppearance)
         var client = try access.connectIfRunning()
         while client == nil, invocation.text(.condition) != "stopped",
-            begin.duration(to: .now) < patience
+            awakeTime() - begin < patience
         {
             poll(nil, 0, Self.lookEvery)
             client = try engineAccess().connectIfRunning()
         }
         guard let client else { return try follow(call(limit), of: access, on: access.connect()) }
-        let left = max(.milliseconds(1), limit - begin.duration(to: .now))
+        let left = max(.milliseconds(1), limit - (awakeTime() - begin))
         return try follow(call(left), of: access, on: client)
     }
 

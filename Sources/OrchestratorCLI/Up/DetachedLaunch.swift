@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 internal import Orchestrator
 internal import Stoic
@@ -63,7 +64,7 @@ struct DetachedLaunch {
             report.closeOurs()
             output.closeOurs()
         }
-        let deadline = ContinuousClock.now + limit.clamped
+        let deadline = awakeTime() + limit.clamped
         switch watch(report: report.ours, output: output.ours, until: deadline) {
         case .reported:
             return succeed(child)
@@ -86,14 +87,14 @@ struct DetachedLaunch {
     private enum Outcome { case reported, runsAlready, ended, timedOut }
 
     private func watch(
-        report: CInt, output: CInt, until deadline: ContinuousClock.Instant
+        report: CInt, output: CInt, until deadline: Duration
     ) -> Outcome {
         var watched = [
             pollfd(fd: report, events: Int16(POLLIN), revents: 0),
             pollfd(fd: output, events: Int16(POLLIN), revents: 0),
         ]
         while true {
-            let left = ContinuousClock.now.duration(to: deadline)
+            let left = deadline - awakeTime()
             guard left > .zero else { return .timedOut }
             // poll(2) takes at most 24 days at once; then it is asked again.
             let milliseconds = CInt(min(wholeMilliseconds(left) + 1, 2_000_000_000))

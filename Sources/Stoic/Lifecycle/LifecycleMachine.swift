@@ -129,7 +129,7 @@ public struct LifecycleMachine: Sendable {
 /// One service's row in the brain's table.
 struct Node: Sendable {
     let id: ServiceID
-    var spec: ServiceSpec
+    @Shared var spec: ServiceSpec
     var state = ServiceState.ended(.neverStarted)
     /// The slots of `spec.needs`, in the same order.
     var needs: [Int] = []
