@@ -34,6 +34,13 @@ typedef struct {
     struct rlimit limit;
 } cproc_limit;
 
+/* Pages of an order, and what of them is taken. An order is made on one thread and let go on
+ * another, a thousand at a time: on the heap it would leave holes among what stays. */
+typedef struct cproc_pages {
+    struct cproc_pages *_Nullable next;
+    size_t size, used;
+} cproc_pages;
+
 /* Text vectors grow in an order only before it is submitted; the child only reads them. */
 typedef struct {
     char *_Nullable *_Nullable items; /* ends with NULL once it has an item */
@@ -43,6 +50,7 @@ typedef struct {
 
 struct cproc_order {
     cproc_order *_Nullable next;
+    cproc_pages *_Nonnull pages; /* where everything is, this struct included */
     uint64_t ticket;
     int spoiled; /* the first error of a setter */
 

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,16 +16,42 @@ void cproc_order_spoil(cproc_order *order, int error)
     if (order->spoiled == 0) order->spoiled = error;
 }
 
-/* Takes `text` over. */
-static int append(cproc_texts *texts, char *text)
+/* Enough for most orders. */
+static const size_t least_pages = 16 * 1024;
+static const size_t page_header = (sizeof(cproc_pages) + 15) & ~(size_t)15;
+
+static cproc_pages *map_pages(size_t size, cproc_pages *next)
+{
+    size_t whole = size + page_header > least_pages ? size + page_header : least_pages;
+    cproc_pages *pages =
+        mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) return NULL;
+    *pages = (cproc_pages){ .next = next, .size = whole, .used = page_header };
+    return pages;
+}
+
+/* `size` bytes of zeros, aligned for anything, that last as long as the order; NULL: no memory. */
+static void *take(cproc_order *order, size_t size)
+{
+    size_t rounded = (size + 15) & ~(size_t)15;
+    cproc_pages *pages = order->pages;
+    if (pages->size - pages->used < rounded) {
+        pages = map_pages(rounded, order->pages);
+        if (pages == NULL) return NULL;
+        order->pages = pages;
+    }
+    void *taken = (char *)pages + pages->used;
+    pages->used += rounded;
+    return taken;
+}
+
+static int append(cproc_order *order, cproc_texts *texts, char *text)
 {
     if (texts->count + 1 >= texts->capacity) {
         size_t capacity = texts->capacity == 0 ? 16 : texts->capacity * 2;
-        char **items = realloc(texts->items, capacity * sizeof *items);
-        if (items == NULL) {
-            free(text);
-            return ENOMEM;
-        }
+        char **items = take(order, capacity * sizeof *items);
+        if (items == NULL) return ENOMEM;
+        if (texts->count > 0) memcpy(items, texts->items, texts->count * sizeof *items);
         texts->items = items;
         texts->capacity = capacity;
     }
@@ -34,23 +60,27 @@ static int append(cproc_texts *texts, char *text)
     return 0;
 }
 
-static void append_copy(cproc_order *order, cproc_texts *texts, const char *text)
+static char *copy_of(cproc_order *order, const char *text)
 {
-    char *copy = strdup(text);
-    int error = copy == NULL ? ENOMEM : append(texts, copy);
-    if (error != 0) cproc_order_spoil(order, error);
+    size_t size = strlen(text) + 1;
+    char *copy = take(order, size);
+    return copy == NULL ? NULL : memcpy(copy, text, size);
 }
 
-static void release(cproc_texts *texts)
+static void append_copy(cproc_order *order, cproc_texts *texts, const char *text)
 {
-    for (size_t i = 0; i < texts->count; i++) free(texts->items[i]);
-    free(texts->items);
+    char *copy = copy_of(order, text);
+    int error = copy == NULL ? ENOMEM : append(order, texts, copy);
+    if (error != 0) cproc_order_spoil(order, error);
 }
 
 cproc_order *cproc_order_create(uint64_t ticket)
 {
-    cproc_order *order = calloc(1, sizeof *order);
-    if (order == NULL) return NULL;
+    cproc_pages *pages = map_pages(sizeof(cproc_order), NULL);
+    if (pages == NULL) return NULL;
+    cproc_order *order = (cproc_order *)((char *)pages + pages->used);
+    pages->used += (sizeof *order + 15) & ~(size_t)15;
+    order->pages = pages;
     order->ticket = ticket;
     order->cgroup = -1;
     return order;
@@ -58,12 +88,12 @@ cproc_order *cproc_order_create(uint64_t ticket)
 
 void cproc_order_destroy(cproc_order *order)
 {
-    release(&order->arguments);
-    release(&order->variables);
-    release(&order->candidates);
-    free(order->directory);
-    free(order->groups);
-    free(order);
+    /* The order itself is in the pages that go last. */
+    for (cproc_pages *pages = order->pages; pages != NULL;) {
+        cproc_pages *next = pages->next;
+        munmap(pages, pages->size);
+        pages = next;
+    }
 }
 
 void cproc_order_add_argument(cproc_order *order, const char *text)
@@ -81,18 +111,17 @@ void cproc_order_add_pid_variable(cproc_order *order, const char *name)
     if (order->pid_value_count == CPROC_ORDER_PID_VARIABLES)
         return cproc_order_spoil(order, E2BIG);
     size_t length = strlen(name);
-    char *text = calloc(1, length + 1 + 12); /* "=", ten digits at most, the end */
+    char *text = take(order, length + 1 + 12); /* "=", ten digits at most, the end */
     if (text == NULL) return cproc_order_spoil(order, ENOMEM);
     memcpy(text, name, length);
     text[length] = '=';
-    if (append(&order->variables, text) != 0) return cproc_order_spoil(order, ENOMEM);
+    if (append(order, &order->variables, text) != 0) return cproc_order_spoil(order, ENOMEM);
     order->pid_values[order->pid_value_count++] = text + length + 1;
 }
 
 void cproc_order_set_directory(cproc_order *order, const char *path)
 {
-    free(order->directory);
-    order->directory = strdup(path);
+    order->directory = copy_of(order, path);
     if (order->directory == NULL) cproc_order_spoil(order, ENOMEM);
 }
 
@@ -100,8 +129,7 @@ void cproc_order_set_identity(
     cproc_order *order, uint32_t user, uint32_t group, const uint32_t *groups, size_t count)
 {
     if (count > CPROC_ORDER_GROUPS) return cproc_order_spoil(order, E2BIG);
-    free(order->groups);
-    order->groups = calloc(count + 1, sizeof *order->groups);
+    order->groups = take(order, (count + 1) * sizeof *order->groups);
     if (order->groups == NULL) return cproc_order_spoil(order, ENOMEM);
     for (size_t i = 0; i < count; i++) order->groups[i] = groups[i];
     order->group_count = count;
@@ -176,8 +204,8 @@ int cproc_order_find_candidates(cproc_order *order)
     const char *command = order->arguments.items[0];
     if (command[0] == '\0') return ENOENT;
     if (strchr(command, '/') != NULL) {
-        char *copy = strdup(command);
-        return copy == NULL ? ENOMEM : append(&order->candidates, copy);
+        char *copy = copy_of(order, command);
+        return copy == NULL ? ENOMEM : append(order, &order->candidates, copy);
     }
     const char *rest = path_of(order);
     for (;;) {
@@ -185,9 +213,11 @@ int cproc_order_find_candidates(cproc_order *order)
         /* An empty element is the working directory, by POSIX. */
         const char *element = length == 0 ? "." : rest;
         int width = length == 0 ? 1 : (int)length;
-        char *path = NULL;
-        if (asprintf(&path, "%.*s/%s", width, element, command) < 0) return ENOMEM;
-        int error = append(&order->candidates, path);
+        size_t size = (size_t)width + 1 + strlen(command) + 1;
+        char *path = take(order, size);
+        if (path == NULL) return ENOMEM;
+        snprintf(path, size, "%.*s/%s", width, element, command);
+        int error = append(order, &order->candidates, path);
         if (error != 0) return error;
         if (rest[length] == '\0') return 0;
         rest += length + 1;

@@ -66,7 +66,8 @@ extension Engine {
                 return .failure(ConfigReading.Problems(lines: [words]))
             }
             do {
-                let plan = try Plan(config.project.services.map(\.spec), rollsBack: rollsBack)
+                let plan = try Plan(
+                    sharing: config.project.services.map(\.$spec), rollsBack: rollsBack)
                 return .success(
                     Planned(project: config.project, plan: plan, warnings: config.warnings))
             } catch {

@@ -107,7 +107,7 @@ public final class Engine {
             record = try LaunchRecord(in: directories.state)
             reserved = try record?.nextIncarnation().number ?? 1
             machine = try LifecycleMachine(
-                project.services.map(\.spec),
+                sharing: project.services.map(\.$spec),
                 settings: LifecycleMachine.Settings(project, lastIncarnation: reserved - 1))
             let clock = OutputClock.system
             journal = EventJournal(file: "\(directories.state)/events.jsonl", clock: clock)

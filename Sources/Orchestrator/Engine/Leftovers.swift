@@ -46,7 +46,6 @@ struct Leftovers: Sendable {
     /// `stopTimeout`, or earlier where the `exitBudget` is short, by the rule of every stop.
     /// Blocks; not for the loop's thread.
     func stop() -> [Outcome] {
-        let clock = ContinuousClock()
         let end = awakeTime() + budget
         let living = survey()
         var later = launches.filter { living[$0.entry.token] != nil }.count
@@ -92,7 +91,6 @@ struct Leftovers: Sendable {
         signal(late, SIGTERM)
         signal(late, SIGCONT)
         _ = hasEnded(late, within: Self.lateWait)
-        let clock = ContinuousClock()
         let end = awakeTime() + FairShare.killWait
         left = survey()
         while !left.isEmpty, awakeTime() < end {

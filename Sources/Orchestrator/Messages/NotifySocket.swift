@@ -108,8 +108,9 @@ final class NotifySocket {
 
     /// A hundred bits of the system's generator, five to a letter.
     private static func randomName() -> String {
-        let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567")
+        let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
         var generator = SystemRandomNumberGenerator()
-        return String((0..<nameLength).map { _ in alphabet[Int(generator.next() % UInt64(32))] })
+        let letters = (0..<nameLength).map { _ in alphabet[Int(generator.next() % UInt64(32))] }
+        return String(decoding: letters, as: UTF8.self)
     }
 }

@@ -17,7 +17,8 @@ final class ServiceLog {
     /// When bytes last came, on the monotonic clock in nanoseconds.
     private(set) var lastReceived: Int64 = 0
 
-    private var file: LogFile
+    /// Made with the first byte: a service that never wrote costs none.
+    private var file: LogFile?
     /// The store it belongs to.
     var owner: OutputStore { store }
     private unowned let store: OutputStore
@@ -44,32 +45,34 @@ final class ServiceLog {
         self.service = service
         self.definition = definition
         self.store = store
-        file = LogFile(
-            path, maxBytes: definition.maxBytes, keptFiles: definition.keptFiles, report: { _ in })
-        open(path)
+        self.path = path
     }
 
     /// Its log file, as named.
-    var path: String { file.path }
+    private(set) var path: String
 
     /// Whether it holds descriptors.
-    var isOpen: Bool { file.isOpen }
+    var isOpen: Bool { file?.isOpen ?? false }
 
     /// Takes over a changed config; what is on disk stays where it is.
     func update(_ definition: OutputDefinition, path: String) {
         self.definition = definition
-        if path == file.path {
-            file.maxBytes = definition.maxBytes
-            file.keptFiles = definition.keptFiles
+        if path == self.path {
+            file?.maxBytes = definition.maxBytes
+            file?.keptFiles = definition.keptFiles
         } else {
-            open(path)
+            self.path = path
+            file = nil
         }
     }
 
-    private func open(_ path: String) {
-        file = LogFile(
+    private func openFile() -> LogFile {
+        if let file { return file }
+        let made = LogFile(
             path, maxBytes: definition.maxBytes, keptFiles: definition.keptFiles,
             report: { [unowned self] in self.noticed($0) })
+        file = made
+        return made
     }
 
     /// Takes what was read from a pipe of the service.
@@ -78,6 +81,7 @@ final class ServiceLog {
         guard bytes.count > 0 else { return }
         received += UInt64(bytes.count)
         lastReceived = mark.stamp.monotonic
+        let file = openFile()
         if !file.isOpen { store.willOpen(self) }
         let lost = file.append(bytes, mark)
         let costBefore = recent.cost
@@ -87,10 +91,10 @@ final class ServiceLog {
     }
 
     /// A stream of the service ended.
-    func end(_ mark: OutputMark) { file.end(mark) }
+    func end(_ mark: OutputMark) { file?.end(mark) }
 
     /// Gives the descriptors back until there is output again.
-    func release() { file.release() }
+    func release() { file?.release() }
 
     /// Reports losses that were held back, whatever the rate.
     func flush() {
@@ -111,11 +115,11 @@ final class ServiceLog {
         unreported += lost
         switch trouble {
         case .none:
-            guard lost > 0, let error = file.trouble else { return }
+            guard lost > 0, let error = file?.trouble else { return }
             trouble = .losing(sum: lost, error)
         case .losing(let before, _):
             let sum = before + lost
-            guard let error = file.trouble else {
+            guard let error = file?.trouble else {
                 trouble = .none
                 if unreported >= sum { return }
                 unreported = 0

@@ -35,8 +35,8 @@ public struct ProjectDirectories: Hashable, Sendable {
     public var control: String { "\(runtime)/control" }
     /// The control socket.
     public var controlSocket: String { "\(control)/socket" }
-    /// The directory of the notify sockets.
-    public var notify: String { "\(runtime)/notify" }
+    /// The directory of the notify sockets, kept once for all of them.
+    public let notify: String
     /// The file of the instance lock.
     public var lockFile: String { "\(state)/lock" }
     /// The directory of the services' logs.
@@ -67,6 +67,7 @@ public struct ProjectDirectories: Hashable, Sendable {
             .init(name: place.name, mode: mode), .init(name: identity.id, mode: mode),
         ]
         runtime = "\(place.base)/\(place.name)/\(identity.id)"
+        notify = "\(runtime)/notify"
         if let stateDirectory {
             state = stateDirectory
             isStateOurs = false

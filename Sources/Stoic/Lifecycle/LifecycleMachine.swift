@@ -79,7 +79,14 @@ public struct LifecycleMachine: Sendable {
     public init(
         _ specs: [ServiceSpec], settings: Settings = Settings()
     ) throws(DependencyGraphError) {
-        current = try Plan(specs)
+        try self.init(sharing: specs.map { Shared(wrappedValue: $0) }, settings: settings)
+    }
+
+    /// The same, for specs that somebody else holds too.
+    public init(
+        sharing specs: [Shared<ServiceSpec>], settings: Settings = Settings()
+    ) throws(DependencyGraphError) {
+        current = try Plan(sharing: specs)
         self.settings = settings
         history = History(incarnations: settings.lastIncarnation)
         nodes.reserveCapacity(specs.count)
@@ -179,6 +186,14 @@ struct Node: Sendable {
         /// How long its tree may take to empty after that.
         var killWait = Duration.zero
     }
+
+    init(id: ServiceID, spec: Shared<ServiceSpec>) {
+        self.id = id
+        _spec = spec
+    }
+
+    /// Takes a new spec over, shared with whoever else holds it.
+    mutating func share(_ spec: Shared<ServiceSpec>) { _spec = spec }
 
     var isWanted: Bool { !owners.isEmpty }
     var watchdog: Duration? { facts.watchdog ?? spec.watchdog }

@@ -13,7 +13,7 @@ extension LifecycleMachine {
     }
 
     @discardableResult
-    mutating func addNode(_ spec: ServiceSpec) -> Int {
+    mutating func addNode(_ spec: Shared<ServiceSpec>) -> Int {
         let slot: Int
         if let free = freeSlots.popLast() {
             slot = free
@@ -23,7 +23,7 @@ extension LifecycleMachine {
             slot = nodes.count
             nodes.append(Node(id: ServiceID(slot: slot), spec: spec))
         }
-        slotOfName[spec.name] = slot
+        slotOfName[spec.wrappedValue.name] = slot
         return slot
     }
 

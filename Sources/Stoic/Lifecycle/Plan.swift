@@ -2,16 +2,18 @@
 /// checks of a graph, so a bad config cannot become one.
 public struct Plan: Hashable, Sendable {
     /// The services, in the order of the config.
-    public let specs: [ServiceSpec]
+    public var specs: [ServiceSpec] { shared.map(\.wrappedValue) }
+    /// The same, shared with the table of services.
+    let shared: [Shared<ServiceSpec>]
     /// Whether the services become what they were when one that the plan touched fails to start.
     public let rollsBack: Bool
     let graph: DependencyGraph
 
     /// The same services, to be kept whatever becomes of them.
-    var withoutRollback: Plan { Plan(specs: specs, rollsBack: false, graph: graph) }
+    var withoutRollback: Plan { Plan(shared: shared, rollsBack: false, graph: graph) }
 
-    private init(specs: [ServiceSpec], rollsBack: Bool, graph: DependencyGraph) {
-        self.specs = specs
+    private init(shared: [Shared<ServiceSpec>], rollsBack: Bool, graph: DependencyGraph) {
+        self.shared = shared
         self.rollsBack = rollsBack
         self.graph = graph
     }
@@ -19,8 +21,15 @@ public struct Plan: Hashable, Sendable {
     /// Checks the graph that `specs` declare.
     /// - Throws: `DependencyGraphError` with everything that is wrong with it.
     public init(_ specs: [ServiceSpec], rollsBack: Bool = false) throws(DependencyGraphError) {
-        graph = try DependencyGraph(specs)
-        self.specs = specs
+        try self.init(sharing: specs.map { Shared(wrappedValue: $0) }, rollsBack: rollsBack)
+    }
+
+    /// The same, for specs that somebody else holds too.
+    public init(
+        sharing specs: [Shared<ServiceSpec>], rollsBack: Bool = false
+    ) throws(DependencyGraphError) {
+        graph = try DependencyGraph(specs.map(\.wrappedValue))
+        shared = specs
         self.rollsBack = rollsBack
     }
 }
@@ -65,11 +74,12 @@ extension LifecycleMachine {
     public func changes(_ plan: Plan) -> [PlanChange] {
         let relaunched = relaunches(plan)
         var changes: [PlanChange] = []
-        for (number, spec) in plan.specs.enumerated() {
+        let specs = plan.specs
+        for (number, spec) in specs.enumerated() {
             if let slot = presentSlot(spec.name) {
                 if let source = relaunched[number] {
                     let kind: PlanChange.Kind =
-                        source == number ? .changed : .relaunched(because: plan.specs[source].name)
+                        source == number ? .changed : .relaunched(because: specs[source].name)
                     changes.append(PlanChange(service: spec.name, kind: kind))
                 } else if nodes[slot].spec != spec {
                     changes.append(PlanChange(service: spec.name, kind: .updated))
@@ -78,7 +88,7 @@ extension LifecycleMachine {
                 changes.append(PlanChange(service: spec.name, kind: .added))
             }
         }
-        let kept = Set(plan.specs.map(\.name))
+        let kept = Set(specs.map(\.name))
         for slot in nodes.indices where isPresent(slot) && !kept.contains(nodes[slot].spec.name) {
             changes.append(PlanChange(service: nodes[slot].spec.name, kind: .removed))
         }
@@ -92,16 +102,17 @@ extension LifecycleMachine {
     /// For each service of the plan that is launched anew, the changed service that is the reason.
     private func relaunches(_ plan: Plan) -> [Int: Int] {
         var source: [Int: Int] = [:]
+        let specs = plan.specs
         for number in plan.graph.startOrder {
-            if let slot = presentSlot(plan.specs[number].name),
-                nodes[slot].spec.launchDigest != plan.specs[number].launchDigest
-                    || nodes[slot].spec.kind != plan.specs[number].kind
+            if let slot = presentSlot(specs[number].name),
+                nodes[slot].spec.launchDigest != specs[number].launchDigest
+                    || nodes[slot].spec.kind != specs[number].kind
             {
                 source[number] = number
                 continue
             }
             for (index, need) in plan.graph.needs[number].enumerated()
-            where plan.specs[number].needs[index].isRequired {
+            where specs[number].needs[index].isRequired {
                 if source[number] == nil, let reason = source[need] { source[number] = reason }
             }
         }
@@ -151,9 +162,9 @@ extension LifecycleMachine {
     /// Gives every service of the plan its slot and its new spec. One that is still leaving under
     /// the same name comes back: two incarnations of a service never live at once.
     private mutating func place(_ plan: Plan) -> [Int] {
-        plan.specs.map { spec in
-            guard let slot = slotOfName[spec.name] else { return addNode(spec) }
-            nodes[slot].spec = spec
+        plan.shared.map { spec in
+            guard let slot = slotOfName[spec.wrappedValue.name] else { return addNode(spec) }
+            nodes[slot].share(spec)
             switch nodes[slot].state {
             case .stopping(let life, var stop) where stop.then == .forget:
                 stop.then = .end(.stopped)

@@ -17,6 +17,9 @@ public struct Shared<Value: Sendable>: Sendable {
         get { box.value }
         set { box = Box(newValue) }
     }
+
+    /// The holder itself, to hand on.
+    public var projectedValue: Shared { self }
 }
 
 extension Shared: Equatable where Value: Equatable {
