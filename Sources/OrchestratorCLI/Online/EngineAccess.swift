@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 internal import Manifest
 internal import Orchestrator
@@ -88,11 +89,11 @@ struct EngineAccess {
     /// A connection to the engine; `nil` when nothing runs. One that has just taken the lock has
     /// its socket still to make, and one that ends has removed it: either is given a moment.
     func connectPatiently() throws(Failure) -> ControlClient? {
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = awakeTime() + Self.patience
         while true {
             if let client = try connectIfRunning() { return client }
             guard isHeld else { return nil }
-            guard ContinuousClock.now < deadline else {
+            guard awakeTime() < deadline else {
                 throw Failure(
                     .timedOut,
                     "the engine of this project holds its lock \(safeForTerminal(lockFile)) and "
@@ -106,8 +107,8 @@ struct EngineAccess {
     /// Returns when no engine has the project any more, so that the next `up` can take it: after
     /// its last answer an engine still removes its sockets. At most `patience`.
     func waitForEnd() {
-        let deadline = ContinuousClock.now + Self.patience
-        while isHeld, ContinuousClock.now < deadline { poll(nil, 0, Self.tryEvery) }
+        let deadline = awakeTime() + Self.patience
+        while isHeld, awakeTime() < deadline { poll(nil, 0, Self.tryEvery) }
     }
 
     private var isHeld: Bool {
