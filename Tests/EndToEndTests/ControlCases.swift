@@ -90,6 +90,24 @@ struct ControlCases {
         }
     }
 
+    @Test("CTL-52: the end of the engine does not wait for logs that are being read")
+    func endsWhileReading() async throws {
+        try await withBench { bench in
+            let line = String(repeating: "x", count: 60)
+            try bench.config(services: [
+                .script("m", "yes \(line) | head -n 80000", "type: oneshot"), .puppet("a"),
+            ])
+            let up = try bench.up()
+            try await bench.must("wait", "m", "--for", "completed", within: .seconds(60))
+            let sockets = (0..<16).compactMap { _ in bench.openRequest("GET", "/v1/logs") }
+            try await bench.must("status")
+            up.signal(SIGTERM)
+            // Sixteen reads of eighty thousand lines take a debug build half a minute.
+            #expect(try await bench.end(of: up, within: .seconds(8)) == .exited(0))
+            for socket in sockets { close(socket) }
+        }
+    }
+
     @Test("CLI-25: of several up --detach at once all succeed, and one engine runs")
     func detachedTogether() async throws {
         try await withBench { bench in

@@ -12,39 +12,39 @@ struct BombTests {
 
     @Test("CFG-23: what thousands of services share is counted for each")
     func sharing() {
-        let variables = (0..<4_000).map { "V\($0): x" }.joined(separator: ", ")
-        let heirs = (0..<4_000).map { "  s\($0): {extends: base}\n" }.joined()
+        let variables = (0..<1_200).map { "V\($0): x" }.joined(separator: ", ")
+        let heirs = (0..<1_200).map { "  s\($0): {extends: base}\n" }.joined()
         let base = "services:\n  base: {command: [x], environment: {\(variables)}}\n"
         #expect(problems(base + heirs).hasSuffix(Self.tooMuch))
-        let services = "services:\n" + (0..<4_000).map { "  s\($0): {command: [x]}\n" }.joined()
+        let services = "services:\n" + (0..<1_200).map { "  s\($0): {command: [x]}\n" }.joined()
         #expect(problems("environment: {\(variables)}\n" + services).hasSuffix(Self.tooMuch))
         #expect(
             problems("defaults: {environment: {\(variables)}}\n" + services).hasSuffix(Self.tooMuch)
         )
-        let long = String(repeating: "x", count: 1 << 20)
+        let long = String(repeating: "x", count: 64 << 10)
         let text = "services:\n  base: {command: [x], environment: {A: \(long)}}\n"
         #expect(problems(text + heirs).hasSuffix(Self.tooMuch))
         #expect(problems(text + heirs).split(separator: "\n").count == 1)
     }
 
-    @Test("CFG-23: ten thousand services share a dozen variables")
+    @Test("CFG-23: two thousand services share a dozen variables")
     func ordinarySharing() throws {
         let variables = (0..<12).map { "V\($0): x" }.joined(separator: ", ")
-        let services = (0..<10_000).map { "  s\($0): {command: [x]}\n" }.joined()
+        let services = (0..<2_000).map { "  s\($0): {command: [x]}\n" }.joined()
         let project = try load("environment: {\(variables)}\nservices:\n" + services)
-        #expect(project.services.count == 10_000)
+        #expect(project.services.count == 2_000)
     }
 
     @Test("CFG-9: aliases repeat text only within the cap")
     func repeatedText() {
-        let long = String(repeating: "$$", count: 1 << 20)
+        let long = String(repeating: "$$", count: 1 << 17)
         let uses = (0..<1_000).map { "B\($0): *a" }.joined(separator: ", ")
         let text = "services: {a: {command: [x], environment: {A: &a \"\(long)\", \(uses)}}}"
-        #expect(problems(text).hasSuffix("B8: aliases repeat more than 16MiB of text"))
-        let merged = (0..<20).map { "x-\($0): {<<: *m}\n" }.joined()
+        #expect(problems(text).hasSuffix("B64: aliases repeat more than 16MiB of text"))
+        let merged = (0..<40).map { "x-\($0): {<<: *m}\n" }.joined()
         #expect(
             problems("x-m: &m {a: \"\(long)\"}\n" + merged)
-                .hasSuffix("x-3.<<: aliases repeat more than 16MiB of text"))
+                .hasSuffix("x-31.<<: aliases repeat more than 16MiB of text"))
     }
 
     @Test("CFG-23: the variables of the caller bring in text only within the cap")
@@ -59,7 +59,7 @@ struct BombTests {
 
     @Test("CFG-24: thousands of %TAG lines are refused where they are too many")
     func tagLines() {
-        let tags = (0..<200_000).map { "%TAG !a\($0)! x\n" }.joined()
+        let tags = (0..<5_000).map { "%TAG !a\($0)! x\n" }.joined()
         #expect(
             problems(tags + "---\n" + one(""))
                 == "o.yaml:101:1: there are more than 100 %TAG lines "
@@ -68,22 +68,22 @@ struct BombTests {
 
     @Test("CFG-24: JSON of millions of values is refused before it becomes a tree")
     func manyValues() {
-        let text = "[" + String(repeating: "{},", count: 200_000) + "{}]"
+        let text = "[" + String(repeating: "{},", count: 60_000) + "{}]"
         #expect(
             problems(text, file: "/project/o.json")
                 == "o.json:1:150001: the file has more than 100000 values")
-        let quoted = String(repeating: "{,\\\"", count: 200_000)
+        let quoted = String(repeating: "{,\\\"", count: 60_000)
         let fine = "{\"services\": {\"a\": {\"command\": [\"\(quoted)\"]}}}"
         #expect(problems(fine, file: "/project/o.json").isEmpty)
     }
 
     @Test("CFG-24: a key of megabytes is refused, and no message is as long")
     func longKey() {
-        let key = String(repeating: "k", count: 4 << 20)
+        let key = String(repeating: "k", count: 100_000)
         #expect(
             problems("services: {? \(key)\n: {command: [x]}}")
-                == "o.yaml:1:14: services: a key has 4194304 bytes, and at most 1024 are taken")
-        let name = String(repeating: "A", count: 100_000)
+                == "o.yaml:1:14: services: a key has 100000 bytes, and at most 1024 are taken")
+        let name = String(repeating: "A", count: 10_000)
         #expect(problemsOfOne("workingDirectory: \"${\(name)}\"").utf8.count < 1_000)
         #expect(problemsOfOne("workingDirectory: \"${\(name) }\"").utf8.count < 1_000)
         #expect(problemsOfOne("workingDirectory: \"${A:?\(name)}\"").utf8.count < 1_000)

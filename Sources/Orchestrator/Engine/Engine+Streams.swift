@@ -54,17 +54,21 @@ extension Engine {
             // never.
             follower = output.follow(wanted == nil ? nil : Set(names))
         }
-        guard logReads < Self.mostLogReads else {
+        guard logReads.count < Self.mostLogReads else {
             follower?.close()
             return exchange.fail(
                 503, code: "busy", message: "\(Self.mostLogReads) requests read logs already")
         }
         exchange.beginStream()
+        // A read that nobody waits for any more ends early: the end of the engine waits for it.
+        let flag = StopFlag()
+        exchange.onClientGone = { flag.set() }
         do {
             // Logs may be large and disks slow: nothing of it is read on the loop's thread.
-            try queueWork(loop, { StoredLog.lines(of: sources, start, atMost: most) }) {
+            try queueWork(loop, { StoredLog.lines(of: sources, start, atMost: most, until: flag) })
+            {
                 [weak self] found in
-                self?.logReads -= 1
+                self?.logReads.removeAll { $0 === flag }
                 guard let self, let room = logRoom(found.bytes, exchange) else {
                     follower?.close()
                     return
@@ -75,7 +79,7 @@ extension Engine {
                 }
                 _ = ItemStream(exchange, found.lines, follower, holds + [room]) { $0.json }
             }
-            logReads += 1
+            logReads.append(flag)
         } catch {
             follower?.close()
             exchange.fail(503, code: "busy", message: "cannot read the logs now: \(error)")

@@ -53,7 +53,7 @@ public final class Engine {
     /// Clients that follow logs or events.
     var followers = 0
     /// Requests whose logs are being read.
-    var logReads = 0
+    var logReads: [StopFlag] = []
     /// Bytes of logs that wait for clients.
     var heldLogBytes = 0
     var record: LaunchRecord?
@@ -217,6 +217,7 @@ public final class Engine {
     /// Lets go of everything, in the order in which it was taken.
     func close(_ result: ProjectResult) {
         phase = .over(result)
+        for read in logReads { read.set() }
         upstream.close()
         server?.close()
         signals?.close()

@@ -60,11 +60,12 @@ extension LogReader {
         let counter = LogReader(service, file: path, maxLineBytes: maxLineBytes)
         try counter.start(in: log, at: offset)
         var count = 0
-        while true {
+        while stop?.isSet != true {
             let lines = try counter.next()
             if lines.isEmpty { return count + counter.finish().count }
             count += lines.count
         }
+        return count
     }
 
     /// Goes to the first record of that time or later in the oldest file that has one. A wall clock

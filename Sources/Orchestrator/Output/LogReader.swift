@@ -21,6 +21,9 @@ public final class LogReader {
         case since(Int64)
     }
 
+    /// Set when nobody waits for what is read: a count of lines that may take long ends early.
+    var stop: StopFlag?
+
     /// Where a log that did not exist yet is read from once it does.
     enum FirstFile {
         /// Nothing was there: from the oldest byte, even if it was rotated meanwhile.

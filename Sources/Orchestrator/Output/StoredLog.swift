@@ -59,9 +59,16 @@ public struct StoredLog: Sendable {
     public static func lines(
         of logs: [StoredLog], _ start: LogReader.Start, atMost most: Int = mostLines
     ) -> Found {
+        lines(of: logs, start, atMost: most, until: StopFlag())
+    }
+
+    /// As above, and what is there so far once nobody waits for it any more.
+    static func lines(
+        of logs: [StoredLog], _ start: LogReader.Start, atMost most: Int, until flag: StopFlag
+    ) -> Found {
         var found = Found()
         for log in logs {
-            do { try log.add(to: &found, start) } catch {
+            do { try log.add(to: &found, start, until: flag) } catch {
                 found.failures.append("cannot read the log of \(log.name): \(error)")
             }
             found.cut(to: min(max(most, 0), mostLines))
@@ -70,11 +77,15 @@ public struct StoredLog: Sendable {
     }
 
     /// Adds its lines; while they are read, never more than twice what is kept.
-    private func add(to found: inout Found, _ start: LogReader.Start) throws(SystemFailure) {
+    private func add(
+        to found: inout Found, _ start: LogReader.Start, until flag: StopFlag
+    ) throws(SystemFailure) {
+        guard !flag.isSet else { return }
         let reader = LogReader(name, file: path, maxLineBytes: maxLineBytes)
+        reader.stop = flag
         try reader.seek(start)
         var bytes = 0
-        while true {
+        while !flag.isSet {
             let more = try reader.next(1_000)
             found.add(more.isEmpty ? reader.finish() : more)
             bytes += more.reduce(0) { $0 + $1.cost }
