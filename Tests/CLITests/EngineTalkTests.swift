@@ -42,6 +42,12 @@ struct EngineTalkTests {
         #expect(result.lines == ["survivor: api (pid 412, node)", "survivor: x (pid 7)"])
     }
 
+    @Test("what a service said last stands on lines of its own, and draws nothing else")
+    func lastOutput() {
+        let result = EngineResult(["result": ["exitCode": 1, "message": "a failed:\n  x\u{1B}[2J"]])
+        #expect(result.message == "a failed:\n  x\\x1b[2J")
+    }
+
     @Test("a plan is a line for each change")
     func plan() {
         let plan = PlanView([

@@ -92,7 +92,11 @@ struct EngineResult: Hashable, Sendable {
             return
         }
         code = ExitCode(number: Int32(truncatingIfNeeded: number))
-        message = result?["message"]?.string.map(safeForTerminal)
+        message = result?["message"]?.string.map { text in
+            // The last lines of a service's output stand below what failed.
+            text.split(separator: "\n", omittingEmptySubsequences: false)
+                .map { safeForTerminal(String($0)) }.joined(separator: "\n")
+        }
         lines =
             PlanView(result).lines + (result?["survivors"]?.array ?? []).map(Self.survivor)
     }
