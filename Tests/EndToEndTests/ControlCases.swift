@@ -2,7 +2,7 @@ import CBench
 import Glibc
 import Testing
 
-@Suite("Cases: verbs and clients at bad moments", .timeLimit(.minutes(3)))
+@Suite("Cases: verbs and clients at bad moments", .timeLimit(.minutes(30)))
 @BenchActor
 struct ControlCases {
     @Test("CTL-49: a stop by name answers when all that it stops is gone")

@@ -2,7 +2,7 @@ import CBench
 import Glibc
 import Testing
 
-@Suite("Examples", .timeLimit(.minutes(3)))
+@Suite("Examples", .timeLimit(.minutes(30)))
 @BenchActor
 struct ExampleTests {
     @Test("01-hello comes up in order, recovers, and stops in reverse")

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@Suite("Cases: exit codes", .timeLimit(.minutes(3)))
+@Suite("Cases: exit codes", .timeLimit(.minutes(30)))
 @BenchActor
 struct ExitCodeCases {
     @Test("C44: up ends with 0 when every oneshot finished well")

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// The instruments are tested first: a check that cannot fail proves nothing.
-@Suite("The bench and the puppet", .timeLimit(.minutes(1)))
+@Suite("The bench and the puppet", .timeLimit(.minutes(30)))
 @BenchActor
 struct HarnessTests {
     /// Starts a puppet without an orchestrator.

@@ -2,7 +2,7 @@ import CBench
 import Glibc
 import Testing
 
-@Suite("Cases: what children inherit", .timeLimit(.minutes(3)))
+@Suite("Cases: what children inherit", .timeLimit(.minutes(30)))
 @BenchActor
 struct InheritanceCases {
     @Test("C34: no child inherits blocked or ignored signals")
@@ -43,16 +43,18 @@ struct InheritanceCases {
         try await withBench { bench in
             var ends: [CInt] = [-1, -1]
             #expect(unsafe cbench_pipe(&ends) == 0)
-            let services = (1...20).map { number in
-                number == 1
-                    ? Service.puppet("s1", "--list-fds")
-                    : .puppet("s\(number)", "--list-fds", "needs: [s\(number - 1)]")
+            let services = (1...100).map { number in
+                let flags = number == 1 || number == 100 ? "--list-fds" : ""
+                return number == 1
+                    ? Service.puppet("s1", flags)
+                    : .puppet("s\(number)", flags, "needs: [s\(number - 1)]")
             }
             try bench.config(services: services)
             let up = try bench.up { $0.extra = (from: ends[1], to: number) }
             close(ends[1])
             defer { close(ends[0]) }
-            for name in ["s1", "s20"] {
+            var pipes: Set<Substring> = []
+            for name in ["s1", "s100"] {
                 let words = try await bench.saw(name, "fds").extra.split(separator: " ")
                 // The puppet's own descriptors of its loop are no inheritance.
                 let held = words.filter { !$0.contains("anon_inode") }.map {
@@ -60,7 +62,8 @@ struct InheritanceCases {
                 }
                 #expect(held.sorted() == ["0", "1", "2"], "\(name): \(words)")
                 #expect(words.contains("0=/dev/null"))
-                #expect(words.contains { $0.hasPrefix("1=pipe:") })
+                let pipe = try #require(words.first { $0.hasPrefix("1=pipe:") })
+                #expect(pipes.insert(pipe).inserted, "each has a pipe of its own")
             }
             var watched = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
             let hungUp = unsafe poll(&watched, 1, 0)
@@ -114,10 +117,13 @@ struct InheritanceCases {
             try await bench.saw("a", "stdin-eof")
             try await bench.saw("b", "tty-failed")
             let c = try await bench.saw("c", "start")
-            for event in bench.events where event.event == "start" {
-                #expect(ProcessTable.row(event.pid)?.state != "T")
+            for _ in 0..<10 {
+                for event in bench.events where event.event == "start" {
+                    #expect(ProcessTable.row(event.pid)?.state != "T")
+                }
+                #expect(ProcessTable.row(up.pid)?.state != "T")
+                await bench.watch(for: .milliseconds(50))
             }
-            #expect(ProcessTable.row(up.pid)?.state != "T")
             #expect(c.isAlive)
             up.signal(SIGTERM)
             try await bench.end(of: up)
@@ -138,6 +144,7 @@ struct InheritanceCases {
             let inside = ProcessTable.children(of: shell.pid)
             let engine = try #require(inside.first { $0.name == "orchestrator" })
             #expect(engine.state != "T")
+            try await bench.answers()
             try await bench.must("down")
             try await bench.end(of: shell)
         }
@@ -149,9 +156,32 @@ struct InheritanceCases {
             let services = (1...30).map { Service.puppet("s\($0)", "", "control: true") }
             try bench.config(services: services)
             let up = try bench.up { $0.descriptors = 40 }
-            #expect(try await bench.end(of: up) != .exited(0))
-            #expect((up.output + up.errors).contains("s"))
-            #expect((up.output + up.errors).contains("open files"))
+            #expect(try await bench.end(of: up) == .exited(1))
+            let failed = bench.journal.filter { $0.name == "service.failed" }
+            #expect(!failed.isEmpty)
+            for failure in failed { #expect(failure.message.contains("open files")) }
+            let name = try #require(failed.first?.service)
+            let said = (up.output + up.errors).split(separator: "\n")
+            #expect(said.contains { $0.contains(name) && $0.contains("open files") }, "\(said)")
+            for start in bench.events where start.event == "start" { #expect(!start.isAlive) }
+        }
+    }
+
+    @Test("C39: out of descriptors, status and down still work")
+    func fewDescriptorsAndControl() async throws {
+        try await withBench { bench in
+            let services = (1...30).map {
+                Service.puppet("s\($0)", "", "control: true", "onStartFailure: keep", "restart: no")
+            }
+            try bench.config(services: services)
+            let up = try bench.up { $0.descriptors = 40 }
+            try await bench.wait("a start that fails", within: .seconds(5)) {
+                $0.journal.contains { $0.name == "service.failed" }
+            }
+            let status = try await bench.must("status")
+            #expect(status.output.contains("open files"), "\(status.output)")
+            try await bench.must("down")
+            #expect(try await bench.end(of: up) == .exited(1))
         }
     }
 
@@ -176,6 +206,11 @@ struct InheritanceCases {
             #expect(ProcessTable.children(of: up.pid).count { $0.state == "Z" } == 0)
             let why = try await bench.must("why", "a")
             #expect(why.output.contains("/no/such"))
+            let failures = bench.told("service.failed", "a").map(\.message)
+            #expect(failures.count == 201, "the first start and 200 more: \(failures.count)")
+            for failure in failures {
+                #expect(failure.contains("cannot run /no/such: No such file or directory"))
+            }
             up.signal(SIGTERM)
             #expect(try await bench.end(of: up) == .exited(1))
         }

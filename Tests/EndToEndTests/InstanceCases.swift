@@ -2,7 +2,7 @@ import CBench
 import Glibc
 import Testing
 
-@Suite("Cases: control socket and instances", .timeLimit(.minutes(3)))
+@Suite("Cases: control socket and instances", .timeLimit(.minutes(30)))
 @BenchActor
 struct InstanceCases {
     @Test("C40: a socket path that is too long is refused or made to work, never shortened")
@@ -122,7 +122,7 @@ struct InstanceCases {
     func twoAtOnce() async throws {
         try await withBench { bench in
             try bench.config(services: [.puppet("a")])
-            for round in 1...6 {
+            for round in 1...20 {
                 let both = [try bench.up(), try bench.up()]
                 try await bench.saw("a", "start", count: round)
                 try await bench.wait("one to leave", within: .seconds(5)) { _ in
@@ -130,11 +130,7 @@ struct InstanceCases {
                 }
                 let loser = try #require(both.first { $0.ending != nil })
                 let winner = try #require(both.first { $0.ending == nil })
-                #expect(
-                    (loser.output + loser.errors).contains("\(winner.pid)"), "it says who runs")
-                try await bench.answers()
-                let status = try await bench.must("status")
-                #expect(status.output.contains("a"))
+                try await Self.check(loser, besides: winner, bench)
                 try await bench.must("down")
                 #expect(try await bench.end(of: winner) == .exited(0))
                 #expect(bench.all("a", "start").count == round)
@@ -142,22 +138,64 @@ struct InstanceCases {
         }
     }
 
-    @Test("C43: a client that vanishes costs nothing")
-    func clientVanishes() async throws {
+    @Test("C42: a second up beside a running one leaves it alone")
+    func secondUp() async throws {
         try await withBench { bench in
-            try bench.config(services: [
-                .puppet("a", "--flood 300"), .puppet("b", "--term slow:1"),
-            ])
-            let up = try bench.up()
-            try await bench.saw("b", "start")
+            try bench.config(services: [.puppet("a")])
+            let winner = try bench.up()
+            let a = try await bench.saw("a", "start")
             try await bench.answers()
-            let before = ProcessTable.descriptorCount(of: up.pid)
-            for _ in 0..<25 {
+            bench.settle(winner)
+            for _ in 0..<5 {
+                let loser = try await bench.run("up")
+                try await Self.check(loser, besides: winner, bench)
+                #expect(a.isAlive && bench.all("a").count == 1)
+            }
+        }
+    }
+
+    /// The one that lost said who runs, quickly, and took nothing away.
+    private static func check(
+        _ loser: Program, besides winner: Program, _ bench: Bench
+    ) async throws {
+        #expect(loser.ending == .exited(77))
+        let took = try #require(loser.ended) - loser.begun
+        #expect(took < .seconds(1), "\(took)")
+        #expect(loser.errors.contains("process \(winner.pid)"), "it says who runs: \(loser.errors)")
+        try await bench.answers()
+        #expect(bench.events.filter { $0.event == "start" && $0.isAlive }.count == 1)
+        let status = try await bench.must("status")
+        #expect(status.output.contains("ready"), "\(status.output)")
+    }
+
+    @Test("C43: clients that vanish in the middle of a stream cost nothing")
+    func streamsVanish() async throws {
+        try await withBench { bench in
+            try bench.config(services: [.puppet("a", "--flood 300")])
+            let up = try bench.up()
+            try await bench.saw("a", "start")
+            try await bench.answers()
+            bench.settle(up)
+            for _ in 0..<200 {
                 let client = try bench.start(Launch(bench.arguments(["logs", "-f", "a"])))
                 try await bench.wait("a line") { _ in !client.bytes.isEmpty }
                 client.signal(SIGKILL)
                 try await bench.end(of: client)
             }
+            let asked = Moment.now
+            try await bench.must("status")
+            #expect(Moment.now - asked < .milliseconds(700))
+        }
+    }
+
+    @Test("C43: a client that says nothing, or half of it, or dies while it waits")
+    func clientVanishes() async throws {
+        try await withBench { bench in
+            try bench.config(services: [.puppet("a"), .puppet("b", "--term slow:1")])
+            let up = try bench.up()
+            for name in ["a", "b"] { try await bench.saw(name, "start") }
+            try await bench.answers()
+            bench.settle(up)
             let path = try #require(Self.controlSocket(of: bench))
             let silent = unsafe cbench_connect(path)
             let half = unsafe cbench_connect(path)
@@ -167,17 +205,15 @@ struct InstanceCases {
             try await bench.must("status")
             #expect(Moment.now - asked < .milliseconds(700))
             close(silent)
-            try await bench.wait("descriptors to return") { _ in
-                ProcessTable.descriptorCount(of: up.pid) <= before
-            }
             let down = try bench.start(Launch(bench.arguments(["down", "b"])))
             try await bench.saw("b", "got", "SIGTERM")
             down.signal(SIGKILL)
             try await bench.saw("b", "bye")
+            try await bench.wait("the stop to be complete") {
+                !$0.told("service.stopped", "b").isEmpty
+            }
             await bench.watch(for: .milliseconds(300))
             #expect(bench.all("b", "start").count == 1)
-            up.signal(SIGTERM)
-            try await bench.end(of: up)
         }
     }
 }

@@ -2,7 +2,7 @@ import CBench
 import Glibc
 import Testing
 
-@Suite("Cases: mishaps of the host", .timeLimit(.minutes(3)))
+@Suite("Cases: mishaps of the host", .timeLimit(.minutes(30)))
 @BenchActor
 struct MishapCases {
     @Test("a probe that is slower to launch than its timeout is ended too")

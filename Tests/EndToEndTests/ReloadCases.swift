@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@Suite("Cases: reload", .timeLimit(.minutes(3)))
+@Suite("Cases: reload", .timeLimit(.minutes(30)))
 @BenchActor
 struct ReloadCases {
     private static let a = Service.puppet("a", "", "stopTimeout: 2s", "restart: always")
@@ -71,7 +71,13 @@ struct ReloadCases {
             let up = try await Self.begin(bench)
             try bench.config(services: [.puppet("a", "--beat 10"), Self.b, Self.c])
             try await bench.must("reload")
-            try await bench.saw("a", "start", count: 2)
+            try await bench.saw("b", "start", count: 2)
+            let steps = bench.events.filter {
+                ["a", "b"].contains($0.name) && ["got", "bye", "start"].contains($0.event)
+            }.dropFirst(2).map { "\($0.name) \($0.event)" }
+            #expect(
+                steps == ["b got", "b bye", "a got", "a bye", "a start", "b start"], "\(steps)")
+            #expect(Self.starts(bench) == ["a": 2, "b": 2, "c": 1])
             #expect(bench.all("c", "got").isEmpty)
             try await Self.end(up, bench)
         }
@@ -95,6 +101,7 @@ struct ReloadCases {
             #expect(reload.ending == .exited(78), "\(what): \(reload.output)\(reload.errors)")
             #expect(reload.errors.contains("orchestrator.yaml"), "\(reload.errors)")
             #expect(Self.starts(bench) == ["a": 1, "b": 1, "c": 1])
+            #expect(bench.events.filter { $0.event == "got" }.isEmpty)
             let a = try await bench.saw("a", "start")
             ProcessTable.kill(a.pid, begun: try #require(a.begun))
             try await bench.saw("a", "start", count: 2)

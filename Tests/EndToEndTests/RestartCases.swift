@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@Suite("Cases: dependencies and restart policy", .timeLimit(.minutes(3)))
+@Suite("Cases: dependencies and restart policy", .timeLimit(.minutes(30)))
 @BenchActor
 struct RestartCases {
     @Test(
@@ -27,9 +27,16 @@ struct RestartCases {
                 #expect(ended - up.begun < .seconds(2))
             }
             #expect(bench.all("b").isEmpty)
-            let said = up.output + up.errors
-            #expect(said.contains("a"))
-            #expect(said.contains(how == "no such command" ? "/no/such/command" : "code"))
+            for start in bench.all("c", "start") { #expect(!start.isAlive, "c is stopped again") }
+            let reason =
+                switch how {
+                case "code 0": "exited with code 0"
+                case "no such command": "cannot run /no/such/command: No such file or directory"
+                default: "exited with code 1"
+                }
+            let said = (up.output + up.errors).split(separator: "\n")
+            #expect(said.contains { $0.contains("a ") && $0.contains(reason) }, "\(said)")
+            #expect(bench.told("service.failed", "a").first?.message.contains(reason) == true)
         }
     }
 
@@ -93,35 +100,46 @@ struct RestartCases {
         }
     }
 
+    /// Fails in turn by its code, by a signal and by a probe that never succeeds.
+    private static func failing(_ bench: Bench) -> Service {
+        .script(
+            "a",
+            """
+            n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) >n
+            case $((n % 3)) in
+            0) touch fine; exec PUPPET a --pause 0.15 --exit 0 --code 1;;
+            1) touch fine; (sleep 0.1; rm fine) & exec PUPPET a --pause 0.2 --signal-self SEGV;;
+            2) exec PUPPET a;;
+            esac
+            """, "ready: {exec: [test, -e, fine]}", "startTimeout: 200ms", "stopTimeout: 500ms",
+            "onStartFailure: keep",
+            "restart: {policy: always, limit: {count: 5, window: 1m}, "
+                + "backoff: {initial: 100ms, factor: 2, max: 1s, jitter: 0}}")
+    }
+
     @Test("C17: the limit of restarts holds for any mix of causes")
     func limitBites() async throws {
         try await withBench { bench in
-            try bench.config(services: [
-                .script(
-                    "a",
-                    """
-                    n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) >n
-                    case $((n % 3)) in
-                    0) exec PUPPET a --exit 0.05 --code 1;;
-                    1) exec PUPPET a --pause 0.05 --signal-self SEGV;;
-                    2) exec PUPPET a --notify READY=1 --watchdog 0.05 --silent 0.1;;
-                    esac
-                    """, "watchdog: 100ms", "stopTimeout: 500ms",
-                    "restart: {policy: always, limit: {count: 5, window: 1m}, "
-                        + "backoff: {initial: 100ms, factor: 2, max: 400ms, jitter: 0}}")
-            ])
+            try bench.config(services: [Self.failing(bench)])
             let up = try bench.up()
-            #expect(try await bench.end(of: up, within: .seconds(15)) == .exited(1))
+            #expect(try await bench.end(of: up, within: .seconds(20)) == .exited(1))
             #expect(bench.all("a", "start").count == 6)
             #expect((up.output + up.errors).contains("gave up"))
-            let starts = bench.all("a", "start").map(\.milliseconds)
-            let exits = bench.all("a").filter { ["exit", "signals-itself"].contains($0.event) }
-            #expect(exits.count >= 4)
-            let gaps = exits.compactMap { exit in
-                starts.first { $0 > exit.milliseconds }.map { $0 - exit.milliseconds }
+            #expect(bench.told("service.gaveUp", "a").count == 1)
+            let failures = bench.told("service.failed", "a").map(\.message)
+            for cause in ["code 1", "SIGSEGV", "not ready within"] {
+                #expect(failures.count { $0.contains(cause) } == 2, "\(cause): \(failures)")
             }
-            for (gap, next) in zip(gaps, gaps.dropFirst()) where next < 350 {
-                #expect(next >= gap - 60, "gaps never shrink: \(gaps)")
+            // From each end to the next start: 100, 200, 400 and 800 ms, then the cap of 1 s.
+            let ends = bench.all("a").filter {
+                ["exit", "signals-itself", "bye"].contains($0.event)
+            }
+            let gaps = zip(ends, bench.all("a", "start").dropFirst()).map {
+                $1.milliseconds - $0.milliseconds
+            }
+            #expect(gaps.count == 5)
+            for (gap, least) in zip(gaps, [100, 200, 400, 800, 1_000]) {
+                #expect(gap >= least - 60 && gap < least + 600, "\(gaps)")
             }
         }
     }

@@ -75,12 +75,25 @@ final class ReadLog {
             let start = end - min(end, UInt64(OutputStore.readLength))
             let block = try FileCalls.read(
                 descriptor.number, at: start, limit: Int(end - start), named: path)
-            for index in block.indices.reversed() where block[index] == UInt8(ascii: "\n") {
-                if seen == count { return (start + UInt64(index) + 1, seen) }
-                seen += 1
+            let places = Self.newlines(in: block)
+            if count - seen < places.count {
+                let place = places[places.count - 1 - (count - seen)]
+                return (start + UInt64(place) + 1, count)
             }
+            seen += places.count
             end = start
         }
         return (nil, seen)
+    }
+
+    /// Where newlines are, found by the system's search: a line may have many megabytes.
+    private static func newlines(in block: [UInt8]) -> [Int] {
+        var places: [Int] = []
+        var start = 0
+        while let place = block.span.firstNewline(from: start) {
+            places.append(place)
+            start = place + 1
+        }
+        return places
     }
 }

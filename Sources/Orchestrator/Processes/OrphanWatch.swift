@@ -36,7 +36,7 @@ public final class OrphanWatch {
         case closed
     }
 
-    private let spawner: Spawner
+    let spawner: Spawner
     let files: ProcessFiles
     let loop: Loop
     private let onStray: (ProcessIdentity) -> Void
@@ -48,7 +48,7 @@ public final class OrphanWatch {
     private var counts: [UInt64: Int] = [:]
     private var trees: [UInt64: ProcessTree] = [:]
     /// The launched processes, with their trees. They are no escapees, though children of ours.
-    private var launched: [Int32: UInt64] = [:]
+    private(set) var launched: [Int32: UInt64] = [:]
     /// The main processes that messages named, each with its start time: it is another's child, so
     /// its number may come to mean a stranger.
     private var adoptedMains: [Int32: (token: UInt64, startTime: UInt64)] = [:]
@@ -56,6 +56,8 @@ public final class OrphanWatch {
     private var condemned: [Int32: LaunchedProcess] = [:]
     /// Trees whose launched process is gone, and that are not empty.
     private var waiting: Set<UInt64> = []
+    /// Whether something was left for when the spawner is idle.
+    private var isOwing = false
     private var strayKill: (progress: KillProgress, then: () -> Void)?
 
     /// Starts watching. Create it right after the spawner, before the first launch: what is our
@@ -75,7 +77,7 @@ public final class OrphanWatch {
             switch retry {
             case .tree(let token): trees[token]?.retryKill()
             case .strays: sweepStrays()
-            case .ends: childEnded()
+            case .ends: lookAgain()
             }
         }
         // To find the dead by number takes a reading of all of /proc: one for all signals at hand.
@@ -85,6 +87,7 @@ public final class OrphanWatch {
                 if isCostly { alarms.arm(.ends, after: .zero) } else { childEnded() }
             }
             state = .open(signals, alarms)
+            spawner.onOutcomes = { [weak self] in self?.settle() }
         } catch {
             alarms.close()
             throw error
@@ -107,6 +110,7 @@ public final class OrphanWatch {
         trees[token] = tree
         spawner.claim(main)
         launched[main] = token
+        settle()
     }
 
     /// Another process became the main one of a tree; its exit is the tree's business.
@@ -221,7 +225,25 @@ public final class OrphanWatch {
     private func childEnded() {
         if !condemned.isEmpty { reapCondemned() }
         let ended = reap()
-        guard !ended.isEmpty else { return }
+        if !ended.isEmpty { take(ended) }
+    }
+
+    /// No launch is under way any more: what could not be told from one is looked at.
+    private func settle() {
+        guard case .open(_, let alarms) = state, isOwing, spawner.isIdle else { return }
+        alarms.arm(.ends, after: .zero)
+    }
+
+    private func lookAgain() {
+        if !condemned.isEmpty { reapCondemned() }
+        let owed = isOwing
+        isOwing = false
+        let ended = reap()
+        if owed || !ended.isEmpty { take(ended) }
+        if owed { survey() }
+    }
+
+    private func take(_ ended: [cproc_exit]) {
         for exit in ended {
             owners[exit.pid] = nil
             if let main = adoptedMains[exit.pid] { trees[main.token]?.adoptedEnded(exit) }
@@ -243,7 +265,11 @@ public final class OrphanWatch {
         // The long way: each by number. While a launch is under way a child may be the spawner's,
         // so only those that are known stay on the list.
         let adopted = files.adopted(besides: isLaunched)
-        for pid in adopted where spawner.launchesUnderWay == 0 || mayReap(pid) {
+        for pid in adopted {
+            guard spawner.launchesUnderWay == 0 || mayReap(pid) else {
+                isOwing = true
+                continue
+            }
             if unsafe cproc_reap(pid, &exit) == 0 { ended.append(exit) }
         }
         return ended
@@ -286,47 +312,17 @@ public final class OrphanWatch {
         return (!files.listsChildren && chase(isOwn, &progress)) || isNew
     }
 
-    /// SIGKILL to those of `isOwn` among the newest processes, until a few looks in a row meet
-    /// nobody: a chain of forks is faster than a reading of all of /proc. Returns as `killRound`.
-    private func chase(_ isOwn: (Owner) -> Bool, _ progress: inout KillProgress) -> Bool {
-        var isNew = false
-        var inVain = 0
-        for _ in 0..<KillProgress.mostLooks where inVain < KillProgress.mostLooksInVain {
-            inVain += 1
-            for pid in ProcessFiles.newest() {
-                guard let found = ProcessFiles.stat(of: pid), !found.isDead,
-                    progress.hit[pid] != found.start_time, let owner = ancestry(of: pid),
-                    isOwn(owner)
-                else { continue }
-                progress.hit[pid] = found.start_time
-                isNew = true
-                inVain = 0
-                signalStranger(pid, startTime: found.start_time, SIGKILL)
-            }
-        }
-        return isNew
-    }
-
-    /// Whose a process is that is a child of ours, or a few generations away from one.
-    private func ancestry(of pid: Int32) -> Owner? {
-        let own = cproc_self()
-        var at = pid
-        for _ in 0..<4 {
-            if let token = launched[at] { return .tree(token) }
-            guard let stat = ProcessFiles.stat(of: at), stat.parent > 1 else { return nil }
-            if stat.parent == own { return spawner.isUnclaimed(at) ? nil : newOwner(of: at) }
-            at = stat.parent
-        }
-        return nil
-    }
-
     /// The owner of a child of ours, known or found now. Without lists, a child of which nothing
     /// is known may be a launch under way: then it is left for a later look.
-    private func newOwner(of pid: Int32) -> Owner? {
+    func newOwner(of pid: Int32) -> Owner? {
         if let owner = owners[pid] { return owner }
         let owner = identify(pid)
-        let mayBeLaunch = !files.listsChildren && spawner.launchesUnderWay > 0
-        return owner.isStray && mayBeLaunch ? nil : owner
+        switch owner {
+        case .tree, .inherited: return owner
+        case .stray, .unknown: if files.listsChildren || spawner.isIdle { return owner }
+        }
+        isOwing = true
+        return nil
     }
 
     /// Those nobody can claim that live, as of now.

@@ -59,6 +59,11 @@ import Stoic
         }
     }
 
+    /// Called when the last launch under way has its outcome.
+    var onOutcomes: () -> Void = {}
+    /// No launch is under way, and a tree watches each that was made.
+    var isIdle: Bool { pending.isEmpty && unclaimed.isEmpty }
+
     /// Launches that have no outcome yet.
     public var launchesUnderWay: Int { pending.count }
 
@@ -121,6 +126,7 @@ import Stoic
         // `then` may close us.
         while case .open = state, unsafe cproc_spawner_take(spawner, &result) {
             finish(result)
+            if pending.isEmpty { onOutcomes() }
         }
     }
 

@@ -22,19 +22,19 @@ final class Bench {
     var expectedSurvivors: Set<String> = []
     /// Whether the case ends with the runtime directory as it should be after a clean end.
     var expectsCleanEnd = true
+    /// What engines held when a case said that they had settled.
+    private var settled: [(program: Program, descriptors: Int, children: Int)] = []
 
-    private let log: CInt
+    private let log: PuppetLog
 
     init() throws {
         identity = Identity.ordinary
         directory = try Scratch.make(owner: identity)
-        let log = unsafe cbench_listen(directory + "/plog")
-        guard log >= 0 else { throw BenchError("cannot listen for puppets: error \(-log)") }
-        self.log = log
+        log = try PuppetLog(directory + "/plog")
         for name in ["run", "state"] { try Scratch.makeFolder(path(name), owner: identity) }
     }
 
-    deinit { close(log) }
+    deinit { log.stop() }
 
     /// A path in the project's directory.
     func path(_ name: String) -> String { directory + "/" + name }
@@ -103,21 +103,13 @@ final class Bench {
     }
 
     private func pump(atMost limit: Duration) async {
+        // A condition may be no event: it is looked at ten times a second at least.
+        let limit = min(limit, .milliseconds(100))
         let running = programs.filter { $0.ending == nil || $0.isOpen }
-        let sources = [log] + running.flatMap(\.descriptors)
+        let sources = [log.news] + running.flatMap(\.descriptors)
         await Polling.wait(for: sources, atMost: limit)
-        gather()
+        events += log.take()
         for program in running { program.gather() }
-    }
-
-    private func gather() {
-        var bytes = [UInt8](repeating: 0, count: 16 << 10)
-        while true {
-            let count = unsafe recv(log, &bytes, bytes.count, Int32(MSG_DONTWAIT))
-            guard count > 0 else { return }
-            let line = String(decoding: bytes[..<count], as: UTF8.self)
-            if let event = PuppetEvent(line) { events.append(event) }
-        }
     }
 
     // MARK: Programs
@@ -129,8 +121,32 @@ final class Bench {
         return program
     }
 
+    /// Everything of the case runs: at its end the engine must hold no more than now.
+    func settle(_ engine: Program) {
+        settled.append(
+            (
+                engine, ProcessTable.descriptorCount(of: engine.pid),
+                ProcessTable.children(of: engine.pid).count
+            ))
+    }
+
+    /// Waits until an engine that runs still is back to what it held, and has no zombies.
+    private func checkHoldings() async throws {
+        for program in programs where program.ending == nil && program.isOurs {
+            let before = settled.last { $0.program === program }
+            try await wait("\(program.name) to hold what it held", within: .seconds(3)) { _ in
+                let children = ProcessTable.children(of: program.pid)
+                guard !children.contains(where: { $0.state == "Z" }) else { return false }
+                guard let before else { return true }
+                return children.count <= before.children
+                    && ProcessTable.descriptorCount(of: program.pid) <= before.descriptors
+            }
+        }
+    }
+
     /// Ends what still runs, then checks what must hold after every case.
     func finish() async throws {
+        try await checkHoldings()
         for program in programs.reversed() where program.ending == nil {
             program.signal(SIGTERM)
             try await wait("\(program.name) to end after SIGTERM", within: .seconds(15)) { _ in
@@ -138,6 +154,7 @@ final class Bench {
             }
         }
         try await checkNothingIsLeft()
+        checkDecisions()
         Scratch.remove(directory)
     }
 
@@ -198,6 +215,9 @@ struct BenchError: Error, CustomStringConvertible {
 }
 
 /// Runs one case on a bench of its own, and the checks that follow every case.
+///
+/// All cases are started at once and wait here for their turn, which the time limits of their
+/// suites count too. What a case waits for has a bound of its own each time.
 @BenchActor
 func withBench(_ body: @BenchActor (Bench) async throws -> Void) async throws {
     await Slots.shared.enter()

@@ -15,7 +15,7 @@ enum Polling {
     static func wait(for descriptors: [CInt], atMost limit: Duration) async {
         let milliseconds = Int32(min(max(limit / .milliseconds(1), 0), 3_600_000).rounded(.up))
         await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
-            let work = Work {
+            run {
                 var watched = descriptors.map {
                     pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
                 }
@@ -23,7 +23,6 @@ enum Polling {
                 _ = unsafe poll(&watched, count, milliseconds)
                 done.resume()
             }
-            run(work)
         }
     }
 
@@ -32,9 +31,10 @@ enum Polling {
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    private static func run(_ work: Work) {
+    /// Runs `body` on a thread of its own.
+    static func run(_ body: @escaping @Sendable () -> Void) {
         var thread = pthread_t()
-        let context = unsafe Unmanaged.passRetained(work).toOpaque()
+        let context = unsafe Unmanaged.passRetained(Work(body)).toOpaque()
         let result = unsafe pthread_create(
             &thread, nil,
             { context in
