@@ -106,7 +106,7 @@ import CYAML
         if problem.hasSuffix("cannot start any token") {
             fault.suggestion = "indent with spaces, not tabs; quote text that begins with @ or %"
         }
-        if problem.contains("expected ','") {
+        if problem.hasPrefix("did not find expected ','") {
             fault.suggestion =
                 "inside [ ] and { }, quote text with a comma or brackets in it, "
                 + "\"${VAR}\" too"
