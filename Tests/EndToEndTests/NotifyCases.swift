@@ -90,6 +90,33 @@ struct NotifyCases {
         }
     }
 
+    @Test("RDY-37: a stranger who writes before the launch is answered is refused")
+    func earlyStranger() async throws {
+        try await withBench { bench in
+            let names = (1...20).map { "s\($0)" }
+            try bench.config(
+                services: names.map {
+                    .puppet(
+                        $0, "--store-notify \(bench.path("path-of-\($0)"))", "ready: notify",
+                        "startTimeout: 2s", "onStartFailure: keep", "restart: no")
+                })
+            let up = try bench.up()
+            for name in names {
+                try await bench.saw(name, "stored")
+                #expect(unsafe cbench_send(bench.read("path-of-\(name)"), "READY=1") == 0)
+            }
+            try await bench.wait("every start to fail", within: .seconds(10)) { bench in
+                names.allSatisfy { !bench.told("service.failed", $0).isEmpty }
+            }
+            for name in names {
+                #expect(bench.told("service.ready", name).isEmpty, "\(name)")
+                #expect(bench.told("service.messageRefused", name).count == 1, "\(name)")
+            }
+            up.signal(SIGTERM)
+            try await bench.end(of: up)
+        }
+    }
+
     @Test("C23: a MAINPID that is not its own is refused")
     func spoofedMainPID() async throws {
         try await withBench { bench in

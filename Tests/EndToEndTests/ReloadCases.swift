@@ -4,7 +4,8 @@ import Testing
 @Suite("Cases: reload", .timeLimit(.minutes(30)))
 @BenchActor
 struct ReloadCases {
-    private static let a = Service.puppet("a", "", "stopTimeout: 2s", "restart: always")
+    private static let a = Service.puppet(
+        "a", "--ready 0", "ready: notify", "stopTimeout: 2s", "restart: always")
     private static let b = Service.puppet("b", "", "needs: [a]")
     private static let c = Service.puppet("c")
 
@@ -36,7 +37,8 @@ struct ReloadCases {
             let up = try await Self.begin(bench)
             try await bench.must("reload")
             try bench.config(services: [
-                Self.c, Self.b, .puppet("a", "", "restart: always", "stopTimeout: 2s"),
+                Self.c, Self.b,
+                .puppet("a", "--ready 0", "restart: always", "stopTimeout: 2s", "ready: notify"),
             ])
             try await bench.must("reload")
             try bench.config(services: [Self.a, Self.b, Self.c, .puppet("d", "", "needs: [c]")])
@@ -69,7 +71,9 @@ struct ReloadCases {
     func changedNeed() async throws {
         try await withBench { bench in
             let up = try await Self.begin(bench)
-            try bench.config(services: [.puppet("a", "--beat 10"), Self.b, Self.c])
+            try bench.config(services: [
+                .puppet("a", "--ready 0 --beat 10", "ready: notify"), Self.b, Self.c,
+            ])
             try await bench.must("reload")
             try await bench.saw("b", "start", count: 2)
             let steps = bench.events.filter {

@@ -127,7 +127,7 @@ struct RestartCases {
             #expect((up.output + up.errors).contains("gave up"))
             #expect(bench.told("service.gaveUp", "a").count == 1)
             let failures = bench.told("service.failed", "a").map(\.message)
-            for cause in ["code 1", "SIGSEGV", "not ready within"] {
+            for cause in ["a exited with code 1", "SIGSEGV", "not ready within"] {
                 #expect(failures.count { $0.contains(cause) } == 2, "\(cause): \(failures)")
             }
             // From each end to the next start: 100, 200, 400 and 800 ms, then the cap of 1 s.

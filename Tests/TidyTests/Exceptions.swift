@@ -26,6 +26,15 @@ extension Exemption {
             rule: "sleep", path: "Tests/Fixtures/graceful/async/Fixture.swift",
             reason: "it stands for code that blocks a thread for good"),
         Exemption(
+            rule: "sleep", path: "Tests/Fixtures/floor/floor.c",
+            reason: "a measurement begins when what it measures has come to rest"),
+        Exemption(
+            rule: "sleep", path: "Tests/Fixtures/floor/rerun.c",
+            reason: "a measurement begins when what it measures has come to rest"),
+        Exemption(
+            rule: "sleep", path: "Tests/Fixtures/floor/wakeups.c",
+            reason: "it counts what happens while nothing is asked"),
+        Exemption(
             rule: "unchecked", path: "Sources/Stoic/Runtime/ChildTask.swift",
             reason: "a body that is not Sendable runs in one child task, which is awaited"),
         Exemption(

@@ -274,7 +274,8 @@ extension Engine {
             errorNumber: 0)
     }
 
-    private func token(_ life: Incarnation) -> UInt64 { tokenBase &+ life.number }
+    /// What tells the processes of an incarnation from all others.
+    func token(_ life: Incarnation) -> UInt64 { tokenBase &+ life.number }
 
     private func recordLaunch(of live: LiveService, _ process: LaunchedProcess) {
         guard let record, let boot = bootID else { return }

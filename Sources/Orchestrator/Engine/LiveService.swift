@@ -84,10 +84,11 @@ final class LiveService {
         return true
     }
 
-    /// Until the launch is answered, only the child can know the socket's name.
+    /// Whether a process is of this incarnation. Also while its launch is under way: it may have
+    /// said already where it can be written to.
     func contains(_ pid: pid_t) -> Bool {
         switch phase {
-        case .launching: true
+        case .launching: engine.orphans.carries(pid, engine.token(life))
         case .running(let tree): tree.contains(pid)
         case .closed: false
         }

@@ -176,6 +176,21 @@ public final class OrphanWatch {
         return nil
     }
 
+    /// Whether a process, or one it descends from below us, was launched with `token`. For what is
+    /// said before its launch is answered: until then no tree knows its members.
+    func carries(_ pid: Int32, _ token: UInt64) -> Bool {
+        let own = cproc_self()
+        var at = pid
+        for _ in 0..<4096 {
+            guard at > 1, at != own, let stat = ProcessFiles.stat(of: at) else { return false }
+            if ProcessFiles.token(of: at) == token || ProcessFiles.marker(of: at) == token {
+                return true
+            }
+            at = stat.parent
+        }
+        return false
+    }
+
     private func leafOwner(of pid: Int32) -> UInt64? {
         guard trees.values.contains(where: { $0.leaf != nil }),
             let place = ProcessFiles.cgroup(of: pid)
