@@ -94,6 +94,11 @@ let package = Package(
         .executableTarget(
             name: "orchestrator", dependencies: ["OrchestratorCLI"], swiftSettings: strict),
 
+        // Examples that are programs of their own; the tests run them.
+        .executableTarget(
+            name: "in-process", dependencies: ["Stoic", "StoicProcess"],
+            path: "examples/04-in-process", exclude: ["README.md"], swiftSettings: strict),
+
         // Tests mirror Sources; the brain's are a target of their own, because only they need to be
         // optimized. The last three go across modules.
         .executableTarget(
@@ -138,6 +143,6 @@ let package = Package(
         .target(
             name: "CBench", path: "Tests/Fixtures/bench", cSettings: strictC,
             linkerSettings: [.linkedLibrary("util")]),
-        tests("EndToEndTests", ["CBench", "Orchestrator", "orchestrator", "puppet"]),
+        tests("EndToEndTests", ["CBench", "Orchestrator", "orchestrator", "puppet", "in-process"]),
     ]
 )

@@ -52,6 +52,23 @@ public enum Cancellation {
         guard Task.isCancelled else { return nil }
         return Context.current.cause?.recorded ?? .requested
     }
+
+    /// Waits until the current task is cancelled, and says why: the body of a program that runs
+    /// until it is asked to end.
+    ///
+    /// ```swift
+    /// try await graph.run { services in
+    ///     let cause = await Cancellation.wait()
+    ///     log("ending: \(cause)")
+    /// }
+    /// ```
+    /// Bounded by whoever owns the task: a signal, a stop of the graph, a deadline around it.
+    /// Returns at once in a task that is cancelled already, and never for any other reason.
+    @discardableResult
+    public nonisolated(nonsending) static func wait() async -> CancellationCause {
+        await Parking<Void>().value(cancelled: ())
+        return Context.current.cause?.recorded ?? .requested
+    }
 }
 
 /// Remembers why one owner cancelled its work. The first cause stays.

@@ -169,6 +169,9 @@ extension GraphRun {
 
     private func exit<R>(after result: Result<R, any Error>) -> Exit {
         switch result {
+        // A body that ends well because it was asked to end has not come to its end by itself.
+        case .success where Task.isCancelled:
+            return .cancelled(context.cause?.recorded ?? .requested)
         case .success: return .success
         case .failure(let error) where error is CancellationError:
             return .cancelled(context.cause?.recorded ?? .requested)

@@ -34,6 +34,22 @@ public enum ServiceGraphError: Error {
     }
 }
 
+extension ServiceGraphError: Reportable {
+    /// `graph.startFailed` and the like: a word for each case.
+    public var reportCode: String {
+        switch self {
+        case .duplicate: "graph.duplicate"
+        case .missing: "graph.missing"
+        case .cycle: "graph.cycle"
+        case .startFailed: "graph.startFailed"
+        case .stoppedBeforeStart: "graph.stoppedBeforeStart"
+        }
+    }
+
+    /// What is wrong, with every key it concerns.
+    public var reportCause: String { description }
+}
+
 extension ServiceGraphError: CustomStringConvertible {
     /// What is wrong, with every key it concerns.
     public var description: String {

@@ -39,9 +39,23 @@ extension Event.Field {
         case .text(let text): return text
         case .integer(let number): return "\(number)"
         case .number(let number): return "\(number)"
-        case .duration(let duration): return "\(duration)"
+        case .duration(let duration): return duration.inShort
         case .flag(let flag): return flag ? "yes" : "no"
         }
+    }
+}
+
+extension Duration {
+    /// Three digits and a unit, for people: `147ms`, `1.50s`, `30s`. JSON has the exact number.
+    fileprivate var inShort: String {
+        let nanoseconds = Double(components.seconds) * 1e9 + Double(components.attoseconds) / 1e9
+        let units = [("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0)]
+        let (unit, size) = units.first { abs(nanoseconds) >= $0.1 } ?? ("s", 1e9)
+        let value = nanoseconds / size
+        let places = abs(value) >= 100 ? 1.0 : abs(value) >= 10 ? 10 : 100
+        let rounded = (value * places).rounded() / places
+        let isWhole = rounded == rounded.rounded() && abs(rounded) < 1e15
+        return (isWhole ? "\(Int(rounded))" : "\(rounded)") + unit
     }
 }
 

@@ -46,6 +46,26 @@ struct DeadlineNestingTests {
         }
     }
 
+    @Test("DL-20: work waits for its cancellation: it hears the cause, at once if it was before")
+    func waitsForCancellation() async throws {
+        try await simulate { world in
+            let cause = await withDeadline(.in(.seconds(5))) { await Cancellation.wait() }
+            #expect(cause == .deadlineExpired)
+            #expect(world.clock.now.sinceOrigin == .seconds(5))
+            let box = Mutex<CancellationCause?>(nil)
+            let task = spawn {
+                await workStubbornly(.seconds(1))
+                let cause = await Cancellation.wait()
+                box.withLock { $0 = cause }
+            }
+            task.cancel()
+            await task.value
+            #expect(box.withLock { $0 } == .requested)
+            // Silent of itself: the deadline reports what it did.
+            #expect(world.events.names.allSatisfy { $0.hasPrefix("deadline.") })
+        }
+    }
+
     @Test("DL-6: the caller cancels first: the cause is the request, silent as no deadline passed")
     func callerFirst() async throws {
         try await simulate { world in

@@ -187,6 +187,21 @@ struct GraphRunTests {
         }
     }
 
+    @Test(
+        "GRA-10: a body that ends well because it was cancelled is followed by stops that hear so")
+    func bodyObeys() async throws {
+        try await simulate { world in
+            let fix = GraphFixture(world: world)
+            let graph = try ServiceGraph(label: "g") { fix.service(Fix.a) }
+            let cause = try await withDeadline(.in(.seconds(5))) {
+                try await graph.run { _ in await Cancellation.wait() }
+            }
+            #expect(cause == .deadlineExpired)
+            #expect(fix.log.lines.contains("stop a: cancelled: deadline expired"))
+            #expect(world.events.names.contains("graph.stopped"))
+        }
+    }
+
     @Test("GRA-11: a stop that hangs is cut and left behind; the next one runs, within the budget")
     func hangingStop() async throws {
         try await simulate { world in

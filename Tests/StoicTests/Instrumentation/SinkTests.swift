@@ -103,6 +103,18 @@ struct SinkTests {
         #expect(EventJSON.line(nasty).filter(\.isNewline).count == 1)
     }
 
+    @Test(
+        "a duration is short enough to read",
+        arguments: [
+            (Duration.zero, "0s"), (.seconds(30), "30s"), (.milliseconds(1_500), "1.5s"),
+            (.seconds(0.146_970_286_984), "147ms"), (.nanoseconds(1_234), "1.23µs"),
+            (.nanoseconds(7), "7ns"), (.seconds(-12.34), "-12.3s"), (.century, "3155760000s"),
+        ])
+    func durations(_ duration: Duration, _ text: String) {
+        let line = EventText(showsPriority: false).line(event("a.b", [.init("after", duration)]))
+        #expect(line == "warning app/db a.b after=\(text)\n")
+    }
+
     @Test("INS-5: a sink that reports from within is not called again")
     func reentrant() async {
         struct Loop: Instrumentation {
