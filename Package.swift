@@ -119,6 +119,22 @@ let package = Package(
             "StoicProcessTests",
             ["StoicProcess", "graceful-async", "graceful-toplevel", "graceful-sync"]),
         tests("StoicLogTests", ["Stoic", "StoicLog"]),
+
+        // Clients of the library, built as others build theirs: with none of our settings. What
+        // they have to call, what they cannot write, and what the library promises them, is checked
+        // from outside, with the compiler's own tools.
+        .executableTarget(
+            name: "client-toplevel",
+            dependencies: ["Stoic", "StoicProcess", "StoicLog", "StoicTesting"],
+            path: "Tests/Fixtures/client", swiftSettings: [.swiftLanguageMode(.v6)]),
+        .testTarget(
+            name: "ClientTests",
+            dependencies: ["Stoic", "StoicProcess", "StoicLog", "StoicTesting"],
+            path: "Tests/ClientTests", swiftSettings: [.swiftLanguageMode(.v6)]),
+        tests(
+            "InterfaceTests",
+            ["client-toplevel", "StoicProcess", "StoicLog", "StoicTesting"],
+            exclude: ["Refused"]),
         tests("EventLoopTests", ["EventLoop", "CProcess"]),
         .executableTarget(name: "runaway", path: "Tests/Fixtures/runaway", cSettings: strictC),
         .executableTarget(

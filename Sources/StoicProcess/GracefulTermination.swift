@@ -80,9 +80,11 @@ public enum GracefulTermination {
     /// Runs `graph` from a `main` that is not `async`, and ends the process as the other
     /// `runToExit` does.
     ///
-    /// The calling thread waits, so `body` must not need the main actor.
+    /// The calling thread waits, so `body` must not need the main actor. The label says so, because
+    /// top-level code with an `await` in it would choose this one without a word.
     public static func runToExit(
-        _ graph: ServiceGraph, exitBudget: Duration? = nil, stopTimeout: Duration = .seconds(10),
+        blocking graph: ServiceGraph, exitBudget: Duration? = nil,
+        stopTimeout: Duration = .seconds(10),
         _ body: @escaping @Sendable (Services) async throws -> Void
     ) -> Never {
         let done = BlockingResult()

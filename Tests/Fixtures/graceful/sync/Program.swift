@@ -5,7 +5,7 @@ import StoicProcess
 @main struct Program {
     static func main() throws {
         let graph = try Fixture.graph()
-        GracefulTermination.runToExit(graph, exitBudget: Fixture.budget) { services in
+        GracefulTermination.runToExit(blocking: graph, exitBudget: Fixture.budget) { services in
             try await Fixture.body(services)
         }
     }
