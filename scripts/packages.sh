@@ -19,6 +19,8 @@ command:nginx nginx-light
 command:curl curl
 command:setpriv util-linux
 command:ps procps
+/usr/bin/zsh zsh
+/usr/bin/fish fish
 /usr/include/postgresql/libpq-fe.h libpq-dev
 /usr/include/hiredis/hiredis.h libhiredis-dev
 "
