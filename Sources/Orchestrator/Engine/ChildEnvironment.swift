@@ -12,14 +12,21 @@ struct ChildEnvironment {
         "ORCHESTRATOR_EXIT", "ORCHESTRATOR_EXIT_REASON",
     ]
 
-    private var order: [String] = []
+    /// All of our own, where a service takes all: kept once for all services.
+    private var inherited: [String: String] = [:]
+    /// What is set besides, and outweighs them.
     private var values: [String: String] = [:]
+    private var order: [String] = []
 
     /// Nothing.
     init() {}
 
-    /// `NAME=value`, in the order the names first came.
-    var variables: [String] { order.compactMap { name in values[name].map { "\(name)=\($0)" } } }
+    /// `NAME=value`: the inherited ones by name, the others in the order the names first came.
+    var variables: [String] {
+        inherited.filter { values[$0.key] == nil }.sorted { $0.key < $1.key }
+            .map { "\($0.key)=\($0.value)" }
+            + order.compactMap { name in values[name].map { "\(name)=\($0)" } }
+    }
 
     mutating func set(_ name: String, _ value: String) {
         if values.updateValue(value, forKey: name) == nil { order.append(name) }
@@ -37,8 +44,7 @@ struct ChildEnvironment {
         for entry in definition.environment {
             switch entry {
             case .inherited(let name): if let value = own[name] { set(name, value) }
-            case .inheritAll:
-                for (name, value) in own.sorted(by: { $0.key < $1.key }) { set(name, value) }
+            case .inheritAll: inherited = own
             case .set, .file: break
             }
         }

@@ -106,11 +106,15 @@ final class NotifySocket {
         return uid == owner ? nil : "a process that has ended, of user \(uid) instead of \(owner)"
     }
 
-    /// A hundred bits of the system's generator, five to a letter.
+    /// A hundred bits of the system's generator, five to a letter: ten letters for each call of it.
     private static func randomName() -> String {
         let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
         var generator = SystemRandomNumberGenerator()
-        let letters = (0..<nameLength).map { _ in alphabet[Int(generator.next() % UInt64(32))] }
+        var bits: UInt64 = 0
+        let letters = (0..<nameLength).map { place in
+            bits = place.isMultiple(of: 10) ? generator.next() : bits >> 5
+            return alphabet[Int(bits & 31)]
+        }
         return String(decoding: letters, as: UTF8.self)
     }
 }
