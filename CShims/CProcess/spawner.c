@@ -257,7 +257,12 @@ int cproc_spawner_start(size_t threads, uint32_t without, cproc_spawner **result
         free(spawner);
         return error;
     }
-    pthread_mutex_init(&spawner->lock, NULL);
+    /* It is held for moments only: to look again costs less than to sleep and be woken. */
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP);
+    pthread_mutex_init(&spawner->lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
     pthread_cond_init(&spawner->changed, NULL);
     notice_children();
     spawner->features.subreaper = prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
@@ -308,11 +313,10 @@ int cproc_spawner_submit(cproc_spawner *spawner, cproc_order *order)
     pthread_mutex_lock(&spawner->lock);
     if (spawner->retired) error = ESHUTDOWN;
     if (error == 0 && spawner->waiting.count >= CPROC_QUEUE_LIMIT) error = EAGAIN;
-    if (error == 0) {
-        push(&spawner->waiting, order);
-        pthread_cond_signal(&spawner->changed);
-    }
+    if (error == 0) push(&spawner->waiting, order);
     pthread_mutex_unlock(&spawner->lock);
+    /* Not while the lock is held: who wakes would only wait again, for us. */
+    if (error == 0) pthread_cond_signal(&spawner->changed);
     if (error != 0) cproc_order_destroy(order);
     return error;
 }
