@@ -49,6 +49,7 @@ let package = Package(
         .library(name: "Stoic", targets: ["Stoic"]),
         .library(name: "StoicProcess", targets: ["StoicProcess"]),
         .library(name: "StoicLog", targets: ["StoicLog"]),
+        .library(name: "StoicSubprocess", targets: ["StoicSubprocess"]),
         .library(name: "StoicTesting", targets: ["StoicTesting"]),
         .library(name: "ServiceKit", targets: ["ServiceKit"]),
     ],
@@ -94,10 +95,20 @@ let package = Package(
         .executableTarget(
             name: "orchestrator", dependencies: ["OrchestratorCLI"], swiftSettings: strict),
 
+        // Layer 5: the library's services that are processes of their own.
+        swift("StoicSubprocess", ["Stoic", "Orchestrator", "EventLoop"]),
+
         // Examples that are programs of their own; the tests run them.
         .executableTarget(
             name: "in-process", dependencies: ["Stoic", "StoicProcess"],
             path: "examples/04-in-process", exclude: ["README.md"], swiftSettings: strict),
+        .executableTarget(
+            name: "timed", dependencies: ["CLifecycle"], path: "examples/03-daemon-in-c",
+            exclude: ["Makefile", "README.md", "client.sh", "orchestrator.yaml"],
+            cSettings: strictC),
+        .executableTarget(
+            name: "mixed", dependencies: ["Stoic", "StoicProcess", "StoicSubprocess"],
+            path: "examples/05-mixed", exclude: ["README.md"], swiftSettings: strict),
 
         // Tests mirror Sources; the brain's are a target of their own, because only they need to be
         // optimized. The last three go across modules.
@@ -156,9 +167,23 @@ let package = Package(
             "CLITests", ["OrchestratorCLI", "Orchestrator", "Manifest", "Stoic"],
             exclude: ["Golden"]),
         tests("TidyTests", []),
+        tests(
+            "GuideTests",
+            [
+                "Stoic", "StoicProcess", "StoicLog", "StoicSubprocess", "StoicTesting",
+                "ServiceKit",
+            ], exclude: ["Given"]),
         .target(
             name: "CBench", path: "Tests/Fixtures/bench", cSettings: strictC,
             linkerSettings: [.linkedLibrary("util")]),
-        tests("EndToEndTests", ["CBench", "Orchestrator", "orchestrator", "puppet", "in-process"]),
+        .executableTarget(
+            name: "foreman", dependencies: ["Stoic", "StoicProcess", "StoicSubprocess"],
+            path: "Tests/Fixtures/foreman", swiftSettings: strict),
+        tests(
+            "EndToEndTests",
+            [
+                "CBench", "Orchestrator", "orchestrator", "puppet", "in-process", "mixed", "timed",
+                "foreman",
+            ]),
     ]
 )

@@ -1,7 +1,7 @@
 import Testing
 
 /// The rules against the project itself.
-@Suite("House rules", .timeLimit(.minutes(1)))
+@Suite("House rules", .timeLimit(.minutes(10)))
 struct HouseRulesTests {
     @Test("every file keeps", arguments: Rule.all)
     func holds(_ rule: Rule) {

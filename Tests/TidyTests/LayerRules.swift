@@ -15,6 +15,7 @@ enum Layers {
             "Stoic", "EventLoop", "CLifecycle", "Manifest", "CProcess", "CUV", "CHTTPParser",
             "CJSON", "Glibc", "Synchronization",
         ],
+        "StoicSubprocess": ["Stoic", "Orchestrator", "EventLoop", "Glibc", "Synchronization"],
         "OrchestratorCLI": [
             "Stoic", "EventLoop", "CLifecycle", "Manifest", "Orchestrator", "Simulation",
             "CProcess", "CJSON", "Glibc", "Synchronization",

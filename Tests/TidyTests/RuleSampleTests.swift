@@ -2,7 +2,7 @@ import Testing
 
 /// Each rule against a small bad sample, and against its repaired twin. A rule that cannot fail is
 /// a defect, so a rule without a sample fails the suite.
-@Suite("Rules, on samples", .timeLimit(.minutes(1)))
+@Suite("Rules, on samples", .timeLimit(.minutes(10)))
 struct RuleSampleTests {
     @Test("finds", arguments: RuleSample.all)
     func finds(_ sample: RuleSample) throws {

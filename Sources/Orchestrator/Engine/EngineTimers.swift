@@ -1,18 +1,18 @@
-import EventLoop
-import Stoic
+package import EventLoop
+package import Stoic
 
 /// The brain's timers, on the clock each of them names.
-final class EngineTimers {
+package final class EngineTimers {
     /// A timer that ran out.
-    struct Fired {
-        let timer: TimerID
+    package struct Fired {
+        package let timer: TimerID
         /// How long after its moment we noticed: more than a scheduling delay means that we
         /// ourselves stood still.
-        let lateness: Duration
+        package let lateness: Duration
     }
 
     /// Lateness up to this is the ordinary delay of a busy machine.
-    static let ordinaryLateness = Duration.milliseconds(250)
+    package static let ordinaryLateness = Duration.milliseconds(250)
 
     /// What a service has left at least after we stood still: time for one more probe, the answer
     /// to which we would have had in the meantime.
@@ -30,26 +30,26 @@ final class EngineTimers {
     private let onFire: (Fired) -> Void
 
     /// - Parameter onFire: hears of each timer that ran out, in the order of their moments.
-    init(_ loop: Loop, onFire: @escaping (Fired) -> Void) throws(UVError) {
+    package init(_ loop: Loop, onFire: @escaping (Fired) -> Void) throws(UVError) {
         self.loop = loop
         self.onFire = onFire
         awake = try Alarms(loop, clock: .awake) { [weak self] in self?.fired($0) }
         boot = try Alarms(loop, clock: .boot) { [weak self] in self?.fired($0) }
     }
 
-    func arm(_ timer: TimerID, after wait: Duration, on clock: ClockKind) {
+    package func arm(_ timer: TimerID, after wait: Duration, on clock: ClockKind) {
         let deadline = reading(clock).saturatingSum(wait)
         armed[timer] = Armed(clock: clock, deadline: deadline)
         alarms(clock)?.arm(timer, after: wait)
     }
 
-    func disarm(_ timer: TimerID) {
+    package func disarm(_ timer: TimerID) {
         guard let old = armed.removeValue(forKey: timer) else { return }
         alarms(old.clock)?.disarm(timer)
     }
 
     /// Puts a timer off, one that just ran out included.
-    func postpone(_ timer: TimerID, by pause: Duration, fired: Fired?) {
+    package func postpone(_ timer: TimerID, by pause: Duration, fired: Fired?) {
         let now = reading(timer.clock)
         let deadline: Duration
         if let old = armed[timer] {
@@ -68,7 +68,7 @@ final class EngineTimers {
         armed[timer].map { max($0.deadline - reading($0.clock), .zero) }
     }
 
-    func close() {
+    package func close() {
         awake?.close()
         boot?.close()
         armed = [:]

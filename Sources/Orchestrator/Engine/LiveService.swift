@@ -2,7 +2,7 @@ import CLifecycle
 import EventLoop
 import Glibc
 import Manifest
-import Stoic
+package import Stoic
 
 /// Everything the host holds for one incarnation: its tree, its sockets, its pipes. Made before the
 /// launch, so that nothing the process says can come too early; closed when the brain releases it.
@@ -277,7 +277,7 @@ final class LiveService {
 
 extension LifecycleEffect.Exit {
     /// Why things end, in words.
-    var reason: String {
+    package var reason: String {
         switch self {
         case .success: "everything has ended"
         case .failure(let words), .cancelled(let words): words

@@ -1,5 +1,5 @@
 import CLifecycle
-import EventLoop
+package import EventLoop
 import Glibc
 
 /// Our end of the control channel of one incarnation: a pair of `SOCK_SEQPACKET` sockets whose
@@ -7,9 +7,9 @@ import Glibc
 /// was given it, so senders are not asked who they are.
 ///
 /// Used on the loop's thread only. `onMessage` may close it.
-final class ControlChannel {
+package final class ControlChannel {
     /// What became of a message to the service.
-    enum Outcome: Hashable {
+    package enum Outcome: Hashable {
         /// It waits for the service to read it.
         case sent
         /// The service does not listen: it has not said HELLO, or closed its end.
@@ -32,8 +32,8 @@ final class ControlChannel {
 
     /// Makes the pair. Both ends are close-on-exec.
     /// - Parameter isMember: Whether a process belongs to the incarnation; asked for MAINPID.
-    init(
-        _ loop: Loop, isMember: @escaping (pid_t) -> Bool,
+    package init(
+        _ loop: Loop, isMember: @escaping (Int32) -> Bool,
         onMessage: @escaping (ServiceMessage) -> Void
     ) throws(MessageError) {
         var ours: CInt = -1
@@ -61,7 +61,7 @@ final class ControlChannel {
 
     /// The service's end. It belongs to the caller from now on: give it to the launch, then close
     /// it. -1 when it was taken before.
-    func takeChildEnd() -> CInt {
+    package func takeChildEnd() -> CInt {
         defer { childEnd = -1 }
         return childEnd
     }
@@ -71,7 +71,7 @@ final class ControlChannel {
     ///   - reason: Why, in words; cut at 255 bytes by the client.
     ///   - deadline: From now to SIGKILL.
     @discardableResult
-    func sendStop(reason: String, deadline: Duration) -> Outcome {
+    package func sendStop(reason: String, deadline: Duration) -> Outcome {
         send { message in
             message.add("STOP", number: 1)
             message.add("DEADLINE_USEC", number: deadline.messageMicroseconds)
@@ -84,10 +84,10 @@ final class ControlChannel {
     func sendReload() -> Outcome { send { $0.add("RELOAD", number: 1) } }
 
     /// Hears what was sent so far; see `NotifySocket.drain`.
-    func drain() { take(MessageIntake.perDrain) }
+    package func drain() { take(MessageIntake.perDrain) }
 
     /// Closes both ends, the child's if it was never taken. May be called again.
-    func close() {
+    package func close() {
         if childEnd >= 0 { Glibc.close(takeChildEnd()) }
         guard let (descriptor, watch) = open else { return }
         state = .closed

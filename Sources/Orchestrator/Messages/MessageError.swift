@@ -1,9 +1,9 @@
 import CLifecycle
-import EventLoop
+package import EventLoop
 import Glibc
 
 /// Why a notify socket or a control channel could not be made.
-enum MessageError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum MessageError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The path is longer than the kernel takes. It would bind a shortened name.
     case pathTooLong(String)
     /// A call failed with this error number; the words complete "cannot …".
@@ -11,7 +11,7 @@ enum MessageError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The loop refused to watch it.
     case loop(UVError)
 
-    var description: String {
+    package var description: String {
         switch self {
         case .pathTooLong(let path):
             """

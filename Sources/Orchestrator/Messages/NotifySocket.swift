@@ -1,5 +1,5 @@
 import CLifecycle
-import EventLoop
+package import EventLoop
 import Glibc
 
 /// The socket named in `NOTIFY_SOCKET` of one incarnation, as of sd_notify(3).
@@ -10,7 +10,7 @@ import Glibc
 /// nothing else, since every incarnation has a socket of its own.
 ///
 /// Used on the loop's thread only. `onMessage` may close it.
-final class NotifySocket {
+package final class NotifySocket {
     /// The length of the random name, in bytes.
     static let nameLength = 20
 
@@ -20,11 +20,11 @@ final class NotifySocket {
     }
 
     /// Where it is, for `NOTIFY_SOCKET`. Put together when asked for: the directory is shared.
-    var path: String { "\(directory)/\(name)" }
+    package var path: String { "\(directory)/\(name)" }
     private let directory: String
     private let name = NotifySocket.randomName()
-    private let owner: uid_t
-    private let isMember: (pid_t) -> Bool
+    private let owner: UInt32
+    private let isMember: (Int32) -> Bool
     private let intake: MessageIntake
     private var state = State.closed
 
@@ -33,8 +33,8 @@ final class NotifySocket {
     ///   - owner: The user the service runs as; the socket becomes its own, mode 0600.
     ///   - isMember: Whether a process belongs to the incarnation. Asked on the loop's thread; it
     ///     must not wait.
-    init(
-        _ loop: Loop, directory: String, owner: uid_t, isMember: @escaping (pid_t) -> Bool,
+    package init(
+        _ loop: Loop, directory: String, owner: UInt32, isMember: @escaping (Int32) -> Bool,
         onMessage: @escaping (ServiceMessage) -> Void
     ) throws(MessageError) {
         self.directory = directory
@@ -60,17 +60,17 @@ final class NotifySocket {
     deinit { close() }
 
     /// Whether sockets in `directory` have paths the kernel takes. Ask before anything starts.
-    static func fits(in directory: String) -> Bool {
+    package static func fits(in directory: String) -> Bool {
         directory.utf8.count + 1 + nameLength <= Int(CLC_PATH_MAX)
     }
 
     /// Hears what was sent so far. For when the main process has ended: what it said comes before
     /// its end. Bounded by `MessageIntake.perDrain` datagrams.
-    func drain() { take(MessageIntake.perDrain) }
+    package func drain() { take(MessageIntake.perDrain) }
 
     /// Ends it and removes it from its directory. Nothing is heard afterwards, except a last count
     /// of refusals. May be called again.
-    func close() {
+    package func close() {
         guard case .open(let descriptor, let watch) = state else { return }
         state = .closed
         watch?.close()

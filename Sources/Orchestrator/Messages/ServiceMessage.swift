@@ -1,5 +1,5 @@
 /// What a service said, on its notify socket or its control channel, and was entitled to say.
-enum ServiceMessage: Hashable, Sendable {
+package enum ServiceMessage: Hashable, Sendable {
     /// It can be used, or has finished a reload. `values` are all it ever sent as
     /// `VALUE_name=text`.
     case ready(values: [String: String])

@@ -9,18 +9,6 @@ import Stoic
 /// is the list of escapees: each has an owner (cgroup, ancestry, token, marker) or is a *stray*,
 /// which belongs to the project. They are reaped as they end; SIGCHLD tells, nothing ticks.
 public final class OrphanWatch {
-    /// Whose an adopted process is.
-    enum Owner: Hashable {
-        /// That of the tree with this token.
-        case tree(UInt64)
-        /// Nobody's who is known.
-        case stray(ProcessIdentity)
-        /// It was our child before we launched anything: not ours to kill.
-        case inherited
-        /// It was dead when we first saw it, and told nothing.
-        case unknown
-    }
-
     /// What is looked at later.
     private enum Retry: Hashable {
         /// A kill.
@@ -40,6 +28,7 @@ public final class OrphanWatch {
     let files: ProcessFiles
     let loop: Loop
     private let onStray: (ProcessIdentity) -> Void
+    private let strangers: Strangers
     private var state = State.closed
     /// The children of the main thread, as of the last survey. An adopted child keeps its pid until
     /// we reap it, so the pid alone names it here.
@@ -63,12 +52,16 @@ public final class OrphanWatch {
     /// Starts watching. Create it right after the spawner, before the first launch: what is our
     /// child by then is left alone.
     ///
-    /// - Parameter onStray: hears of each stray once, when it is found: at an exit of a main or of
-    ///   another escapee. Reported, reaped, and killed by `killStrays`.
+    /// - Parameters:
+    ///   - strangers: what becomes of children that no tree claims.
+    ///   - onStray: hears of each stray once, when it is found: at an exit of a main or of another
+    ///     escapee. Reported, reaped, and killed by `killStrays`.
     public init(
-        _ loop: Loop, spawner: Spawner, onStray: @escaping (ProcessIdentity) -> Void
+        _ loop: Loop, spawner: Spawner, strangers: Strangers = .claim,
+        onStray: @escaping (ProcessIdentity) -> Void
     ) throws(UVError) {
         self.loop = loop
+        self.strangers = strangers
         self.spawner = spawner
         self.onStray = onStray
         files = ProcessFiles(listsChildren: spawner.features.listsChildren)
@@ -178,7 +171,7 @@ public final class OrphanWatch {
 
     /// Whether a process, or one it descends from below us, was launched with `token`. For what is
     /// said before its launch is answered: until then no tree knows its members.
-    func carries(_ pid: Int32, _ token: UInt64) -> Bool {
+    package func carries(_ pid: Int32, _ token: UInt64) -> Bool {
         let own = cproc_self()
         var at = pid
         for _ in 0..<4096 {
@@ -273,7 +266,7 @@ public final class OrphanWatch {
     private func reap() -> [cproc_exit] {
         var ended: [cproc_exit] = []
         var exit = cproc_exit()
-        if spawner.features.mainReaps, cproc_is_main_thread() {
+        if spawner.features.mainReaps, strangers == .claim, cproc_is_main_thread() {
             while unsafe cproc_reap_stranger(&exit) == 0 { ended.append(exit) }
             return ended
         }
@@ -285,6 +278,7 @@ public final class OrphanWatch {
                 isOwing = true
                 continue
             }
+            guard strangers == .claim || isOfATree(pid) else { continue }
             if unsafe cproc_reap(pid, &exit) == 0 { ended.append(exit) }
         }
         return ended
@@ -293,6 +287,11 @@ public final class OrphanWatch {
     /// Whether a child of ours is a launch, and no escapee.
     private func isLaunched(_ pid: Int32) -> Bool {
         launched[pid] != nil || spawner.isUnclaimed(pid)
+    }
+
+    /// Whether a tree claims a child of ours.
+    private func isOfATree(_ pid: Int32) -> Bool {
+        newOwner(of: pid)?.isOfATree ?? false
     }
 
     private func mayReap(_ pid: Int32) -> Bool { files.listsChildren || owners[pid] != nil }
@@ -330,7 +329,8 @@ public final class OrphanWatch {
     /// The owner of a child of ours, known or found now. Without lists, a child of which nothing
     /// is known may be a launch under way: then it is left for a later look.
     func newOwner(of pid: Int32) -> Owner? {
-        if let owner = owners[pid] { return owner }
+        // Where others reap as well, a number may have come to mean somebody else.
+        if let owner = owners[pid], strangers == .claim || owner.isOfATree { return owner }
         let owner = identify(pid)
         switch owner {
         case .tree, .inherited: return owner
@@ -369,15 +369,6 @@ public final class OrphanWatch {
         }
         if let delay = progress.nextDelay() { alarms.arm(.strays, after: delay) }
         strayKill = (progress, then)
-    }
-}
-
-extension OrphanWatch.Owner {
-    var isStray: Bool {
-        switch self {
-        case .stray: true
-        case .tree, .inherited, .unknown: false
-        }
     }
 }
 

@@ -57,9 +57,8 @@ extension GraphRun {
         var inside = context
         inside.cause = cause
         inside.path = ScopePath(provide.key.name, inside: context.path)
-        let clock = inside.ambient.livenessClock
-        let isComparable = clock.isSame(as: inside.ambient.clock)
-        inside.ambient.deadline = isComparable ? .in(limit, clock: clock) : nil
+        // What it runs may ask how much time it has.
+        inside.ambient.deadline = .in(limit, clock: inside.ambient.livenessClock)
         return inside
     }
 

@@ -54,6 +54,13 @@ public struct LifecycleMachine: Sendable {
     var slotOfName: [ServiceName: Int] = [:]
     var slotOfIncarnation: [Incarnation: Int] = [:]
     var settings: Settings
+
+    /// How long all stops together may take; what it is when they begin counts. For a host that is
+    /// itself given its time only then.
+    public var exitBudget: Duration {
+        get { settings.exitBudget }
+        set { settings.exitBudget = newValue }
+    }
     var tally = Tally()
     var stops = StopQueue()
     var planInFlight: PlanInFlight?

@@ -32,7 +32,7 @@ struct BoundedRun {
         let cause = CauseBox(inside: nil)
         var context = Context.current
         context.cause = cause
-        context.ambient.deadline = clock.isSame(as: context.ambient.clock) ? cancelAt : nil
+        context.ambient.deadline = cancelAt
         let ended = Completion<Result<R, any Error>>()
         let task = spawn { [context] in
             await withContext(context) {

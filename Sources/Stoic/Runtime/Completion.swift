@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Something that happens once and has a value; any number of tasks may wait for it.
-final class Completion<Value: Sendable>: Sendable {
+package final class Completion<Value: Sendable>: Sendable {
     private enum State {
         case pending(nextWaiter: UInt64, waiters: [UInt64: Parking<Value?>])
         case done(Value)
@@ -9,8 +9,11 @@ final class Completion<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.pending(nextWaiter: 0, waiters: [:]))
 
+    /// Nothing has happened yet.
+    package init() {}
+
     /// The value, if it is there.
-    var value: Value? {
+    package var value: Value? {
         state.withLock { state in
             switch state {
             case .pending: nil
@@ -21,7 +24,7 @@ final class Completion<Value: Sendable>: Sendable {
 
     /// Sets the value and wakes everybody; says whether this was the first.
     @discardableResult
-    func fulfil(_ value: Value) -> Bool {
+    package func fulfil(_ value: Value) -> Bool {
         let waiters: [UInt64: Parking<Value?>]? = state.withLock { state in
             guard case .pending(_, let waiters) = state else { return nil }
             state = .done(value)
@@ -33,7 +36,7 @@ final class Completion<Value: Sendable>: Sendable {
     }
 
     /// Waits for the value; `nil` if the task is cancelled first.
-    nonisolated(nonsending) func wait() async -> Value? {
+    package nonisolated(nonsending) func wait() async -> Value? {
         let parking = Parking<Value?>()
         let id = enter(parking)
         let value = await parking.value(cancelled: nil)
@@ -43,7 +46,7 @@ final class Completion<Value: Sendable>: Sendable {
 
     /// Waits for the value at most until `deadline`; `nil` if that passes, or the task is
     /// cancelled, first.
-    nonisolated(nonsending) func wait(until deadline: Deadline) async -> Value? {
+    package nonisolated(nonsending) func wait(until deadline: Deadline) async -> Value? {
         let parking = Parking<Value?>()
         let id = enter(parking)
         let timer = spawn {

@@ -7,7 +7,7 @@
 /// only of deadlines and owners inside.
 ///
 /// The one function to replace when the standard library's own shield (SE-0504) is there.
-nonisolated(nonsending) func shielded<R, E: Error>(
+package nonisolated(nonsending) func shielded<R, E: Error>(
     _ body: nonisolated(nonsending) () async throws(E) -> R
 ) async throws(E) -> R {
     var context = Context.current

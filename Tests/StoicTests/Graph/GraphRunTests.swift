@@ -187,6 +187,29 @@ struct GraphRunTests {
         }
     }
 
+    @Test("GRA-21: a start and a stop are told how long they have, though the clocks are two")
+    func remaining() async throws {
+        try await simulate { world in
+            let told = Mutex<[Duration?]>([])
+            let key = ServiceKey<Int>("a")
+            let graph = try ServiceGraph(label: "g") {
+                Provide(key, startTimeout: .seconds(7), stopTimeout: .seconds(3)) { _ in
+                    told.withLock { $0.append(Deadline.current?.remaining) }
+                    return 1
+                } stop: { _, _ in
+                    told.withLock { $0.append(Deadline.current?.remaining) }
+                }
+            }
+            try await withAmbient {
+                $0.livenessClock = AnyClock(world.clock)
+            } operation: {
+                try await graph.run { _ in }
+            }
+            #expect(told.withLock { $0 } == [.seconds(7), .seconds(3)])
+            #expect(world.events.names.first == "graph.starting")
+        }
+    }
+
     @Test(
         "GRA-10: a body that ends well because it was cancelled is followed by stops that hear so")
     func bodyObeys() async throws {
