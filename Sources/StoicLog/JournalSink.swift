@@ -6,6 +6,12 @@ public import Stoic
 ///
 /// Each event has `MESSAGE`, `PRIORITY`, `STOIC_EVENT`, `STOIC_SCOPE` and a `STOIC_…` variable for
 /// each of its fields. One that is too large for a datagram is passed as a sealed memory file.
+///
+/// ```swift
+/// await withAmbient { $0.instrumentation = JournalSink(identifier: "shop") } operation: {
+///     await scanAll()
+/// }
+/// ```
 public struct JournalSink: Instrumentation {
     /// Events below it need not be made.
     public let minimumLevel: Event.Level

@@ -3,6 +3,12 @@ public import Stoic
 
 /// Writes events to the local syslog (`/dev/log`), one datagram each, in the form of RFC 3164 that
 /// local daemons take: priority, time, tag and process id, then the text, at most 1,024 bytes.
+///
+/// ```swift
+/// await withAmbient { $0.instrumentation = SyslogSink(tag: "shop") } operation: {
+///     await scanAll()
+/// }
+/// ```
 public struct SyslogSink: Instrumentation {
     /// Events below it need not be made.
     public let minimumLevel: Event.Level

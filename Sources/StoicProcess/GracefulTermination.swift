@@ -8,8 +8,7 @@ public import Stoic
 /// ```swift
 /// @main struct Server {
 ///     static func main() async {
-///         await GracefulTermination.runToExit(graph) { services in try await serve(services[api])
-///         }
+///         await GracefulTermination.runToExit(graph) { _ in await Cancellation.wait() }
 ///     }
 /// }
 /// ```

@@ -81,10 +81,10 @@ extension ProcessRun {
     }
 
     private func fail(_ incarnation: Incarnation, _ failure: LaunchFailure) {
-        let words =
-            failure.errorNumber == 0
-            ? failure.step
-            : "\(failure.step): \(SystemError(errno: failure.errorNumber, in: "launch").entry.meaning)"
+        var words = failure.step
+        if failure.errorNumber != 0 {
+            words += ": " + SystemError(errno: failure.errorNumber, in: "launch").entry.meaning
+        }
         life.ready.fulfil(.failure(.cannotLaunch(service: life.name, words)))
         release()
         post(.process(incarnation, .launchFailed(failure)))
@@ -134,8 +134,8 @@ extension ProcessRun {
             life.events.report(
                 .processMessageRefused, .warning,
                 [.init("service", life.name), .init("reason", reason), .init("pid", Int(pid))])
-        // A status is for people; watchdogs, reloads and longer starts are the graph's to grant, and
-        // it grants none.
+        // A status is for people; watchdogs, reloads and longer starts are the graph's to grant,
+        // and it grants none.
         case .status, .reloading, .extendTimeout, .watchdogPing, .watchdogTrigger,
             .watchdogInterval, .errno,
             .channelClosed:

@@ -2,6 +2,13 @@
 ///
 /// Instants are durations since the clock was erased, or since the origin it names itself. Sums
 /// saturate at a century, and a sleep that long ends only by cancellation.
+///
+/// ```swift
+/// let clock = Ambient.current.clock
+/// let begun = clock.now
+/// try await clock.sleep(for: .milliseconds(10))
+/// log("took \(begun.duration(to: clock.now))")
+/// ```
 public struct AnyClock: Clock {
     /// A moment on one clock.
     public struct Instant: InstantProtocol, Hashable, Sendable {

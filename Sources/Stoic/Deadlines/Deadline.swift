@@ -1,4 +1,12 @@
 /// A moment on a clock at which work shall have ended.
+///
+/// ```swift
+/// let deadline = Deadline.in(.seconds(30))
+/// try await withDeadline(deadline) {
+///     try await store.refresh()
+///     if deadline.remaining > .seconds(5) { try await store.save() }
+/// }
+/// ```
 public struct Deadline: Sendable {
     /// Whose time counts.
     public let clock: AnyClock

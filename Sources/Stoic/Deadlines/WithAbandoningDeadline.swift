@@ -8,7 +8,9 @@
 /// waits for the operation, and says so at error level.
 ///
 /// ```swift
-/// let disk = try await withAbandoningDeadline(.in(.seconds(2)), label: "mount") { mount() }
+/// let disk = try await withAbandoningDeadline(.in(.seconds(2)), label: "mount") {
+///     await mount("/dev/sdb1")
+/// }
 /// ```
 /// - Parameters:
 ///   - deadline: When the operation is cancelled, and on which clock.

@@ -6,7 +6,7 @@
 ///
 /// ```swift
 /// let search = WorkSlot<[Hit]>("search")
-/// let hits = try await search.run(.replace) { try await index.find(text) }
+/// let hits = try await search.run(.replace) { try await index.find("shoes") }
 /// ```
 public final class WorkSlot<Value: Sendable>: Sendable {
     /// What becomes of new work while the slot is taken. Without work in the slot it just runs.

@@ -1,6 +1,15 @@
 import Synchronization
 
 /// Why work was cancelled. Swift's `CancellationError` does not say; `Cancellation.cause` does.
+///
+/// ```swift
+/// do {
+///     try await store.refresh()
+/// } catch is CancellationError {
+///     if Cancellation.cause == .deadlineExpired { log("out of time") }
+///     throw CancellationError()
+/// }
+/// ```
 public enum CancellationCause: Hashable, Sendable {
     /// Somebody cancelled the task, and nothing else is known.
     case requested

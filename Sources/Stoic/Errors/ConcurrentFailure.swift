@@ -1,4 +1,12 @@
 /// The failures of work that ran side by side, all of them, in the order they came.
+///
+/// ```swift
+/// do {
+///     try await forEachConcurrent(files, limit: 4, onFailure: .collect) { try await upload($0) }
+/// } catch let failure as ConcurrentFailure<any Error> {
+///     log("\(failure.all.count) of \(files.count) failed, first \(failure.primary)")
+/// }
+/// ```
 public struct ConcurrentFailure<Failure: Error>: Error {
     /// The failure that came first.
     public let primary: Failure

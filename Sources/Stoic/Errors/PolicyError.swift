@@ -2,6 +2,16 @@
 ///
 /// An operation that throws a `PolicyError` itself passes through every policy around it as it is,
 /// so that nested policies have one layer. Cancellation is neither: it stays `CancellationError`.
+///
+/// ```swift
+/// do {
+///     try await breaker.run { try await pay(order) }
+/// } catch PolicyError<any Error>.rejected(let rejection) {
+///     show("not now: \(rejection)")      // it never ran
+/// } catch PolicyError<any Error>.failed(let error) {
+///     show("not paid: \(error)")         // it ran
+/// }
+/// ```
 public enum PolicyError<Failure: Error>: Error {
     /// The operation never ran, or was abandoned.
     case rejected(Rejection)
@@ -57,6 +67,10 @@ public struct DeadlineExceeded: Error, Hashable, Sendable {
 
 /// A programming error that is thrown: never retried, never replaced by a fallback, always reported
 /// at error level.
+///
+/// ```swift
+/// struct NegativeAmount: Defect { let amount: Int }
+/// ```
 public protocol Defect: Error {}
 
 /// How something ended, told to whatever cleans up after it.

@@ -11,7 +11,9 @@ public struct Provide: Sendable {
     /// Declares a service.
     ///
     /// ```swift
-    /// Provide(api, needs: [database.any]) { services in
+    /// let database = ServiceKey<Database>("database")
+    /// let api = ServiceKey<API>("api")
+    /// let provide = Provide(api, needs: [database.any]) { services in
     ///     try await API(database: services[database])
     /// } stop: { api, exit in
     ///     await api.close()

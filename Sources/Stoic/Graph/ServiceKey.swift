@@ -1,5 +1,10 @@
 /// Names a service of a graph, and says what it is. Keys are values: two keys with two names are
 /// two services, also when they are of one type.
+///
+/// ```swift
+/// let pages = ServiceKey<Cache>("pages")
+/// let pictures = ServiceKey<Cache>("pictures")
+/// ```
 public struct ServiceKey<Value: Sendable>: Hashable, Sendable {
     /// The name, as events and messages show it.
     public let name: String

@@ -2,6 +2,13 @@
 ///
 /// `record` is called on whatever task decided, never under a lock of Stoic's. It must return soon
 /// and cannot fail: a sink that writes somewhere slow keeps a bounded buffer and drops.
+///
+/// ```swift
+/// struct Names: Instrumentation {
+///     let heard: @Sendable (String) -> Void
+///     func record(_ event: Event) { heard(event.name.text) }
+/// }
+/// ```
 public protocol Instrumentation: Sendable {
     /// Events below this level need not be made at all.
     var minimumLevel: Event.Level { get }

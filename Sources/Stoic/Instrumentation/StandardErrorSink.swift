@@ -2,6 +2,12 @@
 ///
 /// Under a journal (`JOURNAL_STREAM` names this very descriptor) each line begins with its
 /// priority, `<5>`, as `sd-daemon(3)` describes. The lines are written in the background.
+///
+/// ```swift
+/// await withAmbient { $0.instrumentation = StandardErrorSink(from: .info) } operation: {
+///     await scanAll()
+/// }
+/// ```
 public struct StandardErrorSink: Instrumentation {
     /// The sink of a process that chose none: notices and worse.
     public static let shared = StandardErrorSink(from: .notice)
@@ -43,6 +49,10 @@ public struct StandardErrorSink: Instrumentation {
 }
 
 /// Writes events as JSON, one object a line: `{"event":"retry.gaveUp","level":"notice",…}`.
+///
+/// ```swift
+/// let sinks = InstrumentationFanOut([StandardErrorSink(from: .notice), JSONLinesSink(to: 3)])
+/// ```
 public struct JSONLinesSink: Instrumentation {
     /// Events below it need not be made.
     public let minimumLevel: Event.Level

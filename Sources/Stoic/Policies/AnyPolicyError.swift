@@ -32,8 +32,8 @@ extension Rejection {
     ///
     /// For callers that let the compiler infer the failure type of their closures:
     /// ```swift
-    /// do { try await breaker.run { try await fetch() } } catch {
-    ///     if case .breakerOpen(let retryAfter)? = Rejection(in: error) { showLater(retryAfter) }
+    /// do { try await breaker.run { try await client.fetch() } } catch {
+    ///     if case .breakerOpen(let wait)? = Rejection(in: error) { show("again in \(wait)") }
     /// }
     /// ```
     public init?(in error: any Error) {

@@ -5,7 +5,7 @@
 ///
 /// ```swift
 /// let images = Bulkhead("images", limit: 8)
-/// let image = try await images.run { try await download(url) }
+/// let image = try await images.run { try await client.fetch(url) }
 /// ```
 public final class Bulkhead: Sendable {
     /// The longest anybody waits for a place.

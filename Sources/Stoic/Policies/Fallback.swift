@@ -4,8 +4,8 @@
 /// value any more.
 ///
 /// ```swift
-/// let cached = Fallback("prices") { _ in try await cache.prices() }
-/// let prices = try await cached.run { try await breaker.run { try await fetchPrices() } }
+/// let cached = Fallback("search") { _ in lastHits }
+/// let hits = try await cached.run { try await breaker.run { try await index.find("shoes") } }
 /// ```
 public struct Fallback<Value: Sendable>: Sendable {
     /// What it stands in for, in events.

@@ -6,7 +6,7 @@
 ///
 /// ```swift
 /// let hedge = Hedge("search", after: .milliseconds(300))
-/// let hits = try await hedge.run { try await search(words) }
+/// let hits = try await hedge.run { try await index.find("shoes") }
 /// ```
 public struct Hedge: Sendable {
     /// What it is about, in events.

@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// ```swift
 /// let limiter = RateLimiter("search", rate: 10, per: .seconds(1), burst: 5)
-/// let hits = try await limiter.run { try await search(words) }
+/// let hits = try await limiter.run { try await index.find("shoes") }
 /// ```
 public final class RateLimiter: Sendable {
     /// What happens to a caller for whom there is no token.

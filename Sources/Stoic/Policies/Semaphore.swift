@@ -10,7 +10,7 @@ import Synchronization
 /// ```swift
 /// let seats = Semaphore(limit: 4, queue: 16)
 /// let permit = try await seats.acquire(within: .seconds(2))
-/// let answer = await ask()
+/// try await scan()
 /// permit.release()
 /// ```
 public final class Semaphore: Sendable {

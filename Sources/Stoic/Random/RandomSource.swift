@@ -1,6 +1,11 @@
 /// Where randomness comes from: the system, or a seed that gives the same numbers again.
 ///
 /// A value: copying a seeded source copies its place in the sequence.
+///
+/// ```swift
+/// var dice = Ambient.current.random.stream()
+/// let face = Int.random(in: 1...6, using: &dice)
+/// ```
 public struct RandomSource: RandomNumberGenerator, Hashable, Sendable {
     private var seeded: UInt64?
 

@@ -2,7 +2,7 @@
 /// what to do. The same value prints as text and as JSON.
 ///
 /// ```swift
-/// catch { logger.error("\(Report(error).text)") }
+/// do { try await serve(api) } catch { log(Report(error).text) }
 /// ```
 public struct Report: Sendable {
     /// What kind of failure it is.
@@ -71,6 +71,14 @@ public struct Report: Sendable {
 }
 
 /// An error that knows how it is to be reported.
+///
+/// ```swift
+/// struct DiskFull: Reportable {
+///     var reportCode: String { "shop.diskFull" }
+///     var reportCause: String { "the disk is full" }
+///     var reportAdvice: String? { "free some space" }
+/// }
+/// ```
 public protocol Reportable: Error {
     /// A stable word for it, to search for.
     var reportCode: String { get }

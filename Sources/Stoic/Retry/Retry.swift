@@ -11,7 +11,7 @@
 /// ```swift
 /// let page = try await retry { _ in try await client.fetch(url) }
 /// let row = try await retry(.spaced(.milliseconds(20)), attempts: 5) { attempt in
-///     try await store.read(key, stale: attempt.isLast)
+///     try await store.read("cart", stale: attempt.isLast)
 /// }
 /// ```
 /// - Parameters:

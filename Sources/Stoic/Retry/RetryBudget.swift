@@ -5,6 +5,11 @@ import Synchronization
 ///
 /// What a retry costs is taken when the retry is *decided*, before its delay: a cohort that fails
 /// together cannot decide together to retry more than the budget holds.
+///
+/// ```swift
+/// let budget = RetryBudget(.init(capacity: 50), name: "search")
+/// let hits = try await retry(budget: budget) { _ in try await index.find("shoes") }
+/// ```
 public final class RetryBudget: Sendable {
     /// What it is filled with, and what is taken from it.
     public let rule: Rule

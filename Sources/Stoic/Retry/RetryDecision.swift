@@ -11,6 +11,7 @@ public enum RetryDecision: Hashable, Sendable {
 /// An error that knows whether trying again can help: a catalogue of error codes, or your own type.
 ///
 /// ```swift
+/// enum StoreError: Error { case busy, missing }
 /// extension StoreError: Classified { var isTransient: Bool { self == .busy } }
 /// ```
 public protocol Classified: Error {

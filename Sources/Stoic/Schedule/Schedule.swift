@@ -9,7 +9,10 @@
 /// let schedule = Schedule.exponential().jittered().within(.seconds(30))
 /// var state = Schedule.State()
 /// var random = RandomSource.system
-/// while case .delay(let delay) = schedule.next(&state, elapsed: elapsed, random: &random) { … }
+/// var elapsed = Duration.zero
+/// while case .delay(let delay) = schedule.next(&state, elapsed: elapsed, random: &random) {
+///     elapsed += delay
+/// }
 /// ```
 public struct Schedule: Hashable, Sendable {
     /// What it does, as a tree.

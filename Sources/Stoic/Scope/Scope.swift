@@ -3,9 +3,9 @@
 ///
 /// ```swift
 /// try await withScope("import") { (scope: borrowing Scope) in
-///     let file = try await scope.acquire("file") { try await open(path) }
+///     let file = try await scope.acquire("file") { try await File.open(path) }
 ///         close: { file, exit in try await file.close() }
-///     try scope.fork("progress") { await showProgress() }
+///     scope.fork("progress") { await showProgress() }
 ///     try await copy(from: file)
 /// }
 /// ```

@@ -9,7 +9,7 @@ import Synchronization
 /// belong to one stay in a state and are dropped when it is over.
 ///
 /// ```swift
-/// let link = StateMachine(table)
+/// let link = StateMachine(try linkTable())
 /// async let end = link.run()
 /// try link.send(.connect)
 /// try await link.wait(for: .up)

@@ -19,7 +19,7 @@
 ///         .forbid([.connected], in: [.down, .up]),
 ///         .timeout(after: .seconds(10), in: [.connecting], send: .lost),
 ///         .work(in: .connecting, failed: .lost) { _ in
-///             try await connect()
+///             try await dial()
 ///             return .connected
 ///         },
 ///     ])

@@ -1,4 +1,10 @@
 /// A child of a supervisor: what it does, and what follows its end.
+///
+/// ```swift
+/// let child = ChildSpec("import", restart: .transient, stopTimeout: .seconds(2)) {
+///     try await importOnce()
+/// }
+/// ```
 public struct ChildSpec: Sendable {
     /// Its name in events.
     public let label: String

@@ -42,6 +42,11 @@ public enum DefectRule: Hashable, Sendable {
 }
 
 /// The rules of one supervisor.
+///
+/// ```swift
+/// var rules = Supervision(intensity: SupervisionIntensity(3, in: .seconds(60)))
+/// rules.backoff = .exponential(base: .seconds(1), cap: .seconds(30)).jittered()
+/// ```
 public struct Supervision: Hashable, Sendable {
     /// How the end of one child concerns the others. Default only itself.
     public var strategy: SupervisionStrategy

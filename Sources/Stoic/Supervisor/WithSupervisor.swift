@@ -5,7 +5,7 @@ import Synchronization
 /// ```swift
 /// try await withSupervisor("sync") { (supervisor: borrowing Supervisor) in
 ///     try supervisor.add(ChildSpec("uploads") { try await upload() })
-///     try supervisor.add(ChildSpec("index", restart: .transient) { try await index() })
+///     try supervisor.add(ChildSpec("import", restart: .transient) { try await importOnce() })
 ///     await supervisor.waitForEnd()
 /// }
 /// ```
