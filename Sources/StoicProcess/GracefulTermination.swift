@@ -62,18 +62,36 @@ public enum GracefulTermination {
 
     /// Runs `graph` as `run` does, on the caller's actor, and ends the process: with 0 when it
     /// ended well or because it was asked to, with 1 and a report on standard error when it failed.
+    ///
+    /// ```swift
+    /// await GracefulTermination.runToExit(
+    ///     graph, ambient: { $0.instrumentation = StandardErrorSink(from: .info) }
+    /// ) { services in
+    ///     await Cancellation.wait()
+    /// }
+    /// ```
+    /// - Parameters:
+    ///   - graph: What starts and stops.
+    ///   - exitBudget: As in `run`.
+    ///   - stopTimeout: As in `run`.
+    ///   - ambient: Changes the surroundings of everything the graph runs: sinks, clocks.
+    ///   - body: As in `run`.
     public nonisolated(nonsending) static func runToExit(
         _ graph: ServiceGraph, exitBudget: Duration? = nil, stopTimeout: Duration = .seconds(10),
+        ambient: (inout Ambient) -> Void = { _ in },
         _ body: nonisolated(nonsending) (Services) async throws -> Void
     ) async -> Never {
-        do {
-            try await run(graph, exitBudget: exitBudget, stopTimeout: stopTimeout) { services in
-                try await body(services)
+        let code = await withAmbient(ambient) { () async -> Int32 in
+            do {
+                try await run(graph, exitBudget: exitBudget, stopTimeout: stopTimeout) { services in
+                    try await body(services)
+                }
+                return 0
+            } catch {
+                return exitCode(for: error)
             }
-            exit(0)
-        } catch {
-            exit(exitCode(for: error))
         }
+        exit(code)
     }
 
     /// Runs `graph` from a `main` that is not `async`, and ends the process as the other
@@ -84,19 +102,24 @@ public enum GracefulTermination {
     public static func runToExit(
         blocking graph: ServiceGraph, exitBudget: Duration? = nil,
         stopTimeout: Duration = .seconds(10),
+        ambient: @escaping @Sendable (inout Ambient) -> Void = { _ in },
         _ body: @escaping @Sendable (Services) async throws -> Void
     ) -> Never {
         let done = BlockingResult()
         // Accounted for: this thread does nothing but wait for it.
         let task = Task {
-            do {
-                try await run(graph, exitBudget: exitBudget, stopTimeout: stopTimeout) { services in
-                    try await body(services)
+            let code = await withAmbient(ambient) { () async -> Int32 in
+                do {
+                    try await run(graph, exitBudget: exitBudget, stopTimeout: stopTimeout) {
+                        services in
+                        try await body(services)
+                    }
+                    return 0
+                } catch {
+                    return exitCode(for: error)
                 }
-                done.finish(0)
-            } catch {
-                done.finish(exitCode(for: error))
             }
+            done.finish(code)
         }
         let code = done.wait()
         task.cancel()

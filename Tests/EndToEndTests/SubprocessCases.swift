@@ -252,4 +252,19 @@ struct SubprocessCases {
             #expect(program.errors.contains("process.messageRefused service=first"))
         }
     }
+
+    @Test("SPR-17: a stop that comes at any moment of the start leaves nothing, and is no failure")
+    func anyMoment() async throws {
+        for step in 0..<16 {
+            try await withBench { bench in
+                let program = try start(bench, [], ready, ready)
+                await bench.watch(for: .milliseconds(step * 7))
+                program.signal(SIGTERM)
+                let ending = try await bench.end(of: program)
+                // Before it catches signals it ends by this one, and nothing has started.
+                let isEarly = ending == .killed(SIGTERM) && bench.events.isEmpty
+                #expect(isEarly || ending == .exited(0), "\(program.errors)")
+            }
+        }
+    }
 }

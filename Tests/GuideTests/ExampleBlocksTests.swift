@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 /// Every example of the guide and of the library's doc comments compiles.
@@ -76,5 +77,32 @@ struct ExampleBlocksTests {
         #expect(blocks.map(\.code) == [["let two = one + 1"]])
         #expect(blocks.first?.line == 11)
         #expect(blocks.first?.given == ["let one = 1"])
+    }
+}
+
+/// Links that lead somewhere.
+@Suite("Links of the guide", .timeLimit(.minutes(5)))
+struct GuideLinksTests {
+    @Test("every relative link of the guide, the README and the examples leads to a file")
+    func links() throws {
+        let pages =
+            ["README.md"] + Build.files(under: "docs/guide", endingWith: ".md")
+            + Build.files(under: "examples", endingWith: ".md")
+        for page in pages {
+            let text = try Build.read("\(Build.root)/\(page)")
+            let folder = page.split(separator: "/").dropLast().joined(separator: "/")
+            for target in Self.targets(in: text) {
+                let path = "\(Build.root)/\(folder)/\(target)"
+                #expect(unsafe access(path, R_OK) == 0, "\(page) links to \(target)")
+            }
+        }
+    }
+
+    /// What stands in `](…)` and is neither an address nor a place in the same page.
+    private static func targets(in text: String) -> [Substring] {
+        text.ranges(of: "](").compactMap { range in
+            let target = text[range.upperBound...].prefix { $0 != ")" && $0 != "#" }
+            return target.isEmpty || target.contains("://") ? nil : target
+        }
     }
 }

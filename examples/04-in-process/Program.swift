@@ -10,30 +10,29 @@ import StoicProcess
             complain("\(error)\n\(Options.usage)")
             exit(64)
         }
-        await withAmbient {
-            // Every decision on standard error; a program that is not an example keeps the default,
-            // notices and worse.
-            $0.instrumentation = StandardErrorSink(from: .info)
-        } operation: {
-            await run(options)
-        }
-    }
-
-    private static func run(_ options: Options) async {
         do {
             let app = try AppServices(options.faults)
             if options.isExplained { return try explain(app) }
-            await GracefulTermination.runToExit(app.graph, exitBudget: .seconds(15)) { services in
-                guard let limit = options.limit else {
-                    return try await signIn(options.users, services, app.faults)
-                }
-                try await withDeadline(.in(limit)) {
-                    try await signIn(options.users, services, app.faults)
-                }
-            }
+            await run(app, options)
         } catch {
             complain("cannot build the graph: \(error)")
             exit(70)
+        }
+    }
+
+    private static func run(_ app: AppServices, _ options: Options) async -> Never {
+        await GracefulTermination.runToExit(
+            app.graph, exitBudget: .seconds(15),
+            // Every decision on standard error; a program that is not an example keeps the default,
+            // notices and worse.
+            ambient: { $0.instrumentation = StandardErrorSink(from: .info) }
+        ) { services in
+            guard let limit = options.limit else {
+                return try await signIn(options.users, services, app.faults)
+            }
+            try await withDeadline(.in(limit)) {
+                try await signIn(options.users, services, app.faults)
+            }
         }
     }
 

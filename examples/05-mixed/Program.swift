@@ -15,30 +15,29 @@ import StoicSubprocess
             complain("\(error)\n\(Options.usage)")
             exit(64)
         }
-        await withAmbient {
-            $0.instrumentation = StandardErrorSink(from: .info)
-        } operation: {
-            await run(options)
-        }
-    }
-
-    private static func run(_ options: Options) async {
         let graph: ServiceGraph
         do { graph = try Self.graph(options) } catch {
             complain("cannot build the graph: \(error)")
             exit(70)
         }
         if options.isExplained { return say(graph.explain.text) }
-        await GracefulTermination.runToExit(graph, exitBudget: .seconds(15)) { services in
-            try await services[clock].ask()
-            say("up: pid \(services[timed].pid) tells the time")
-            if options.kills { kill(services[timed].pid, SIGKILL) }
-            if let limit = options.limit {
-                await withDeadline(.in(limit)) { say("ending: \(await Cancellation.wait())") }
-            } else {
-                say("ending: \(await Cancellation.wait())")
-            }
+        await GracefulTermination.runToExit(
+            graph, exitBudget: .seconds(15),
+            // Every decision on standard error; the default is notices and worse.
+            ambient: { $0.instrumentation = StandardErrorSink(from: .info) }
+        ) { services in
+            try await body(services, options)
         }
+    }
+
+    private static func body(_ services: Services, _ options: Options) async throws {
+        try await services[clock].ask()
+        say("up: pid \(services[timed].pid) tells the time")
+        if options.kills { kill(services[timed].pid, SIGKILL) }
+        guard let limit = options.limit else {
+            return say("ending: \(await Cancellation.wait())")
+        }
+        await withDeadline(.in(limit)) { say("ending: \(await Cancellation.wait())") }
     }
 
     private static func graph(_ options: Options) throws(ServiceGraphError) -> ServiceGraph {

@@ -22,15 +22,10 @@ import StoicSubprocess
                 ) { _ in orders.command(words) }
             }
         }
-        await withAmbient {
-            $0.instrumentation = StandardErrorSink(from: .info)
-        } operation: {
-            await run(graph, orders)
-        }
-    }
-
-    private static func run(_ graph: ServiceGraph, _ orders: Orders) async {
-        await GracefulTermination.runToExit(graph, exitBudget: orders.budget) { services in
+        await GracefulTermination.runToExit(
+            graph, exitBudget: orders.budget,
+            ambient: { $0.instrumentation = StandardErrorSink(from: .info) }
+        ) { services in
             try await body(services, orders)
         }
     }
