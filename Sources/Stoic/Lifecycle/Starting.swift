@@ -72,8 +72,9 @@ extension LifecycleMachine {
         nodes[slot].ledger.noteReady()
         history.readyStamps += 1
         nodes[slot].readyStamp = history.readyStamps
-        setState(slot, .up(life, .ready), &turn)
+        // Reported first: what is launched because of it follows from this decision.
         report(.ready, slot, &turn)
+        setState(slot, .up(life, .ready), &turn)
         armHealthy(slot, life, &turn)
         if let interval = nodes[slot].watchdog { arm(.watchdog(life), after: interval, &turn) }
     }
@@ -87,8 +88,8 @@ extension LifecycleMachine {
             nodes[slot].ledger.forgive()
             history.readyStamps += 1
             nodes[slot].readyStamp = history.readyStamps
-            setState(slot, .up(life, .completed), &turn)
             report(.completed, slot, &turn)
+            setState(slot, .up(life, .completed), &turn)
         case (.oneshot(_, keepsTree: false), true):
             nodes[slot].ledger.forgive()
             report(.exited(status), slot, &turn)

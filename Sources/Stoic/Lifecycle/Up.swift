@@ -24,8 +24,8 @@ extension LifecycleMachine {
     ) {
         switch (fact, health) {
         case (.ready, .notReady):
-            setState(slot, .up(life, .ready), &turn)
             report(.ready, slot, &turn)
+            setState(slot, .up(life, .ready), &turn)
             armHealthy(slot, life, &turn)
         case (.notReady(let reason), .ready), (.notReady(let reason), .notReady):
             report(.notReady(reason), slot, &turn)

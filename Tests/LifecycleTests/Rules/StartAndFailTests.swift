@@ -24,6 +24,17 @@ struct StartAndFailTests {
         #expect(bench.state("a") == .ended(.failed(.endedEarly(.code(1)))))
     }
 
+    @Test("What readiness lets launch follows from it, not from what came before")
+    func causeOfLaunch() throws {
+        var bench = try RuleBench([Self.notify("a"), Self.notify("b", needs: [Need("a")])])
+        bench.command(.up)
+        bench.bringUp("a")
+        let launch = bench.decisions.last { $0.what == .launching }
+        let ready = bench.decisions.last { $0.what == .ready }
+        #expect(launch?.service == bench.id("b"))
+        #expect(launch?.cause == ready?.id && ready?.service == bench.id("a"))
+    }
+
     @Test("LIF-5: with keep, a start failure follows the policy and what needs it waits")
     func keep() throws {
         var failing = Self.notify("a")
