@@ -17,9 +17,22 @@ struct DiagnosticTests {
             ("cwd: x", "services.a: unknown key \"cwd\" (use workingDirectory)"),
             (
                 "ports: x",
-                "services.a: unknown key \"ports\" (there is no publishing of ports here)"
+                "services.a: unknown key \"ports\" (there are no published ports here)"
             ),
-            ("volumes: x", "services.a: unknown key \"volumes\" (there is no volumes here)"),
+            ("volumes: x", "services.a: unknown key \"volumes\" (there are no volumes here)"),
+            (
+                "restart: {limit: 3}",
+                "services.a.restart.limit: expected a map, found \"3\" "
+                    + "(write {count: 3, window: 5m})"
+            ),
+            (
+                "stop: [term]",
+                "services.a.stop[0]: expected message, found \"term\" (use {signal: TERM})"
+            ),
+            (
+                "stop: message",
+                "services.a.stop: expected a map or a list, found \"message\" (write [message])"
+            ),
             (
                 "evironment: {}",
                 "services.a: unknown key \"evironment\" (did you mean \"environment\"?)"
@@ -43,7 +56,10 @@ struct DiagnosticTests {
     @Test(
         "a value of the wrong type says what was expected and what was found",
         arguments: [
-            ("essential: yes", "services.a.essential: expected true or false, found \"yes\""),
+            (
+                "essential: yes",
+                "services.a.essential: expected true or false, found \"yes\" (write true)"
+            ),
             (
                 "needs: db",
                 "services.a.needs: expected a list or a map, found \"db\" (write [db])"
@@ -313,7 +329,7 @@ struct DiagnosticTests {
                   c:
                   d: {needs: [c]}
                 """) == """
-                    o.yaml:1:1: unknown key "version" (there is no version here)
+                    o.yaml:1:1: unknown key "version" (there are no versions here)
                     o.yaml:2:7: name: "my project" cannot be the name of a project (letters, \
                     digits, -, _ and ., at most 64, a letter or a digit first)
                     o.yaml:3:41: defaults.restart.backoff.initial: initial (2m) is longer than \

@@ -11,12 +11,22 @@ extension SchemaCheck {
         }
     }
 
+    /// What others write for `true` and `false`.
+    private static var flag: [String: Bool] {
+        [
+            "yes": true, "on": true, "1": true, "True": true, "TRUE": true, "y": true,
+            "no": false, "off": false, "0": false, "False": false, "FALSE": false, "n": false,
+        ]
+    }
+
     private func read(_ text: String, _ type: ValueType) throws(ValueError) -> Checked.Value {
         switch type {
         case .text(let rule): return try read(text, rule)
         case .flag:
             guard text == "true" || text == "false" else {
-                throw ValueError("expected true or false, found \(shown(text))")
+                throw ValueError(
+                    "expected true or false, found \(shown(text))",
+                    suggestion: Self.flag[text].map { "write \($0)" })
             }
             return .flag(text == "true")
         case .integer(let range): return .integer(try integer(text, range))

@@ -141,7 +141,7 @@ struct SchemaCheck {
     private func unknownKey(_ entry: Node.Entry, _ table: SchemaTable, _ path: String) {
         let spot = Spot(place: entry.keyPlace, path: path)
         if let word = table.foreign[entry.key] {
-            let advice = word.hasPrefix("no ") ? "there is \(word) here" : "use \(word)"
+            let advice = word.hasPrefix("no ") ? "there are \(word) here" : "use \(word)"
             log.error(spot, "unknown key \(quoted(entry.key))", suggestion: advice)
         } else {
             log.error(
@@ -161,6 +161,12 @@ struct SchemaCheck {
         guard case .scalar(let text) = node.content, text.utf8.count <= 64 else { return nil }
         switch type {
         case .list(of: .text): return "[\(text)]"
+        case .list(of: .either(let types)):
+            return types.contains { $0.isWord(text) } ? "[\(text)]" : nil
+        case .object(.need):
+            let isCondition = ["ready", "started", "completed"].contains(text)
+            return isCondition ? "{condition: \(text)}" : "{}"
+        case .object(.limit): return UInt(text).map { "{count: \($0), window: 5m}" }
         case .object(.rung):
             do { return "{signal: \(signalName(try parseSignal(text)))}" } catch { return nil }
         case .either(let types): return types.lazy.compactMap { form(node, $0) }.first
@@ -172,6 +178,13 @@ struct SchemaCheck {
 
     private func joined(_ path: String, _ key: String) -> String {
         path.isEmpty ? key : "\(path).\(key)"
+    }
+}
+
+extension ValueType {
+    /// Whether `text` is one of its words.
+    fileprivate func isWord(_ text: String) -> Bool {
+        if case .choice(let words, _) = self { words.contains(text) } else { false }
     }
 }
 

@@ -163,7 +163,8 @@ extension SchemaTable {
         SchemaKey(
             "stop",
             .either([
-                .object(.rung), .list(of: .either([.choice(["message"]), .object(.rung)])),
+                .object(.rung),
+                .list(of: .either([.choice(["message"], foreign: signalRungs), .object(.rung)])),
             ]), absent: "the graceful message, then SIGTERM",
             "The rungs of its stop, in order; SIGKILL at `stopTimeout` is implied. One map "
                 + "is a list of one."
