@@ -13,7 +13,7 @@ struct UsageErrorTests {
         "signal db HUP --to tee", "signal db -9", "reload db", "plan now", "check -v",
         "graph --format svg", "graph --format mermad", "graph x", "config x", "schema x",
         "events --since yesterday", "events db", "why", "why a b", "wait", "wait db --for redy",
-        "wait db --timeout 5", "wait db --for", "wait db --for --timeout 5s", "wait a b",
+        "wait db --timeout 5", "wait db --for", "wait db --for --timeout 5s", "why a b",
         "notify", "notify READY", "notify ready=1", "notify VALUE_url=x VALUE_Port2=y=z",
         "notify VALUE_a-b=1", "notify --pid=0", "notify --extend 10",
         "version x", "completion", "completion bsh", "completion bash zsh", "help uup",

@@ -96,4 +96,41 @@ struct ExitCodeCases {
             #expect(program.output.isEmpty)
         }
     }
+
+    @Test("C44: up --wait does not wait for what gave up, and leaves the rest running")
+    func waitForWhatGaveUp() async throws {
+        try await withBench { bench in
+            try bench.config(services: [
+                .puppet("rest"),
+                .puppet(
+                    "bad", "--exit 0 --code 9", "ready: notify", "onStartFailure: keep",
+                    "restart: no"),
+            ])
+            let up = try await bench.run("up", "--wait")
+            #expect(up.ending == .exited(1))
+            #expect(up.errors.contains("bad exited with code 9 before it was ready"))
+            #expect(up.errors.contains("The rest runs on"))
+            #expect(try await bench.states()["rest"] == "up")
+            try await bench.must("down")
+        }
+    }
+
+    @Test("CLI-29: who follows a project exits with 0 at its end; events and why outlive it")
+    func followed() async throws {
+        try await withBench { bench in
+            try bench.config(services: [.puppet("a")])
+            try await bench.must("up", "--wait")
+            let events = try bench.start(Launch(bench.arguments(["events", "-f"])))
+            let logs = try bench.start(Launch(bench.arguments(["logs", "-f"])))
+            try await bench.printed("everything is up", by: events)
+            try await bench.must("down")
+            #expect(try await bench.end(of: events) == .exited(0), "\(events.errors)")
+            #expect(try await bench.end(of: logs) == .exited(0), "\(logs.errors)")
+            #expect(events.output.contains("everything has ended"))
+
+            #expect(try await bench.must("events").output.contains("everything has ended"))
+            #expect(try await bench.must("why", "a").output.contains("a has stopped"))
+            #expect(try await bench.run("events", "-f").ending == .exited(69))
+        }
+    }
 }

@@ -216,4 +216,32 @@ struct InstanceCases {
             #expect(bench.all("b", "start").count == 1)
         }
     }
+
+    @Test("C42: verbs in a directory whose config has the name of another one say so")
+    func sameName() async throws {
+        try await withBench { bench in
+            try bench.config("name: same", services: [.puppet("a")])
+            try bench.config("name: same", services: [.puppet("b")], as: "other.yaml")
+            try await bench.must("up", "--wait")
+            let down = try await bench.must("-f", "other.yaml", "down")
+            #expect(down.errors.contains("runs from \(bench.path("orchestrator.yaml"))"))
+        }
+    }
+
+    @Test("C41: what an engine that was killed left is named where nothing runs")
+    func leftByTheKilled() async throws {
+        try await withBench { bench in
+            try bench.config(services: [.puppet("a")])
+            let up = try bench.up()
+            let start = try await bench.saw("a", "start")
+            try await bench.answers()
+            up.signal(SIGKILL)
+            try await bench.end(of: up)
+            let status = try await bench.run("status")
+            #expect(status.ending == .exited(69))
+            #expect(status.errors.contains("a (pid \(start.pid))"), "\(status.errors)")
+            try await bench.must("up", "--wait")
+            try await bench.must("down")
+        }
+    }
 }

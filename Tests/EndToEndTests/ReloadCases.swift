@@ -151,4 +151,22 @@ struct ReloadCases {
             try await Self.end(up, bench)
         }
     }
+
+    @Test("C45: a plan says which keys differ, and reload the same")
+    func keysThatDiffer() async throws {
+        try await withBench { bench in
+            try bench.write("A=1\n", to: "a.env")
+            let keys = ["environmentFile: [a.env]"]
+            try bench.config(services: [.puppet("a", "", keys[0]), .puppet("b")])
+            try await bench.must("up", "--wait")
+            try bench.write("A=2\n", to: "a.env")
+            try bench.config(services: [
+                .puppet("a", "", keys[0]), .puppet("b", "", "nice: 3", "umask: 077"),
+            ])
+            let said = "~ a: changed (the content of environmentFile)\n~ b: changed (umask, nice)\n"
+            #expect(try await bench.must("plan").output == said)
+            #expect(try await bench.must("reload").output.hasPrefix(said))
+            try await bench.must("down")
+        }
+    }
 }

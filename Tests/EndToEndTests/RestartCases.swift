@@ -74,6 +74,23 @@ struct RestartCases {
         }
     }
 
+    @Test("C16: a oneshot that finished runs again by restart, which says so and returns")
+    func restartedOneshot() async throws {
+        try await withBench { bench in
+            try bench.config(services: [
+                .puppet("m", "--exit 0", "type: oneshot"), .puppet("b", "", "needs: [m]"),
+            ])
+            let up = try bench.up()
+            try await bench.saw("b", "start")
+            try await bench.answers()
+            #expect(try await bench.must("restart", "m").output == "m is ready\n")
+            try await bench.saw("m", "exit", count: 2)
+            #expect(bench.all("b", "start").count == 1, "it runs on")
+            try await bench.must("down")
+            #expect(try await bench.end(of: up) == .exited(0))
+        }
+    }
+
     @Test("C16: a changed policy counts from the next exit on")
     func changedPolicy() async throws {
         try await withBench { bench in

@@ -162,4 +162,36 @@ struct StopSignalCases {
             #expect(bench.all("a", "start").count == 1)
         }
     }
+
+    @Test("C09: a foreground whose terminal is closed ends everything in order")
+    func hangUp() async throws {
+        try await withBench { bench in
+            try bench.config(services: [.puppet("a"), .puppet("b", "", "needs: [a]")])
+            let up = try bench.up { $0.isOnTerminal = true }
+            try await bench.saw("b", "start")
+            try await bench.answers()
+            up.hangUp()
+            try await bench.end(of: up)
+            let ends = bench.all("b", "bye") + bench.all("a", "bye")
+            #expect(ends.map(\.name) == ["b", "a"])
+        }
+    }
+
+    @Test("C10: a stop by name tells what it takes along, from its first step on")
+    func takenAlong() async throws {
+        try await withBench { bench in
+            try bench.config(services: [.puppet("a"), .puppet("b", "", "needs: [a]")])
+            let up = try bench.up()
+            try await bench.saw("b", "start")
+            try await bench.answers()
+            let stop = try await bench.must("stop", "a")
+            #expect(stop.output == "a is stopped, and with it b\n")
+            #expect(stop.errors.contains("b is being stopped (a, which it needs, is stopped"))
+            let wait = try await bench.run("wait", "b", "a", "--timeout", "1s")
+            #expect(wait.ending == .exited(1))
+            #expect(wait.errors.contains("a was stopped by"), "\(wait.errors)")
+            try await bench.must("down")
+            #expect(try await bench.end(of: up) == .exited(0))
+        }
+    }
 }

@@ -35,8 +35,8 @@ struct ConfigReading: Sendable {
 
 /// What a reload came to.
 enum ReloadOutcome {
-    /// The plan is under way; what it changes.
-    case planned([PlanChange], warnings: [String])
+    /// The plan is under way; what it changes, for the client, and what was decided.
+    case planned(JSONValue, [LifecycleDecision])
     /// The config is refused, and nothing has changed.
     case refused([String])
     /// The brain takes no plan now, and nothing has changed.

@@ -70,8 +70,10 @@ extension Engine: ControlHandler {
             return exchange.fail(400, code: "noNames", message: "name at least one service")
         }
         command(dropsWish ? .down(ids) : .stop(ids), request, exchange) { [weak self] decisions in
-            let targets = self?.stopTargets(ids, decisions) ?? []
-            return { $0.stopLine(targets) }
+            guard let self else { return { _ in nil } }
+            let targets = stopTargets(ids, decisions)
+            let words = stoppedWords(ids, targets)
+            return { $0.stopLine(targets, words) }
         }
     }
 
@@ -103,8 +105,9 @@ extension Engine: ControlHandler {
         let before = ids.map { machine.state(of: $0).incarnation }
         command(.restart(ids), request, exchange) { _ in
             { engine in
+                // What had ended has left that state with the command: it may have ended again.
                 let isNew = zip(ids, before).allSatisfy { id, old in
-                    engine.machine.state(of: id).incarnation != old
+                    old == nil || engine.machine.state(of: id).incarnation != old
                 }
                 return isNew ? engine.awaited(ids, "ready") { $0.isThere } : nil
             }
@@ -177,12 +180,27 @@ extension Engine: ControlHandler {
                 return exchange.fail(409, code: refusal.code, message: words)
             }
             guard request.body?["wait"]?.bool ?? true else {
-                return exchange.respond(200, .result(0, "accepted", "accepted"))
+                return exchange.respond(200, .result(0, "accepted", acceptedWords(verb)))
             }
+            // What it takes along belongs to the story, and so does what was decided just now.
             let names = request.names
+            let involved = names + decisions.compactMap(\.service).map(name)
             let waiter = EngineWaiter(
-                exchange, services: names.isEmpty ? nil : Set(names), done: done(decisions))
+                exchange, services: names.isEmpty ? nil : Set(involved), done: done(decisions))
+            tell(waiter, decisions)
             add(waiter, request)
+        }
+    }
+
+    private func acceptedWords(_ verb: Command.Verb) -> String {
+        guard case .up = verb else { return "accepted" }
+        return "it runs already (engine pid \(getOwnPID())); what was missing is started"
+    }
+
+    /// Hands a waiter that comes after them the events of these decisions.
+    func tell(_ waiter: EngineWaiter, _ decisions: [LifecycleDecision]) {
+        for case let id? in decisions.map({ eventOfDecision[$0.id] }) {
+            if let record = journal.record(id) { waiter.hear(record) }
         }
     }
 
@@ -231,19 +249,13 @@ extension Engine: ControlHandler {
     func awaited(
         _ ids: [ServiceID], _ word: String, _ test: (ServiceState) -> Verdict3
     ) -> JSONValue? {
-        var failures: [String] = []
-        var isOpen = false
-        for id in ids where machine.has(id) {
-            switch test(machine.state(of: id)) {
-            case .yes: break
-            case .no: failures.append(failureText(id))
-            case .open: isOpen = true
-            }
-        }
-        if !failures.isEmpty {
+        let present = ids.filter(machine.has)
+        let failed = present.filter { test(machine.state(of: $0)) == .no }
+        guard failed.isEmpty else {
+            let failures = failed.map(whyNot)
             return .result(1, "failed", failures.joined(separator: "; "), failures: failures)
         }
-        guard !isOpen else { return nil }
+        guard present.allSatisfy({ test(machine.state(of: $0)) == .yes }) else { return nil }
         let subject = ids.count == 1 ? ids.first.map { "\(name($0)) is" } : nil
         return .result(0, "done", "\(subject ?? "all are") \(word)")
     }

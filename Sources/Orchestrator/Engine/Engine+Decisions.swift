@@ -42,6 +42,9 @@ extension Engine {
             let missing = live.readiness?.lastFailure ?? live.missing
             if !missing.isEmpty { text += ": \(missing)" }
         }
+        if case .endedEarly(.code(0)) = failure, !(live.tree?.members() ?? []).isEmpty {
+            text += "; it left processes in the background: have it stay in the foreground"
+        }
         let lines = output.tail(of: live.name, lines: 20, incarnation: live.life).map(\.text)
         history[live.name, default: ServiceHistory()].lastFailure = text
         history[live.name, default: ServiceHistory()].lastOutput = lines

@@ -31,7 +31,7 @@ extension Engine {
     private func carryOut(
         _ planned: Planned, by requester: String, _ answer: @escaping (ReloadOutcome) -> Void
     ) {
-        let changes = machine.changes(planned.plan)
+        let view = view(machine.changes(planned.plan), of: planned)
         inbox.post(Command(.plan(planned.plan), by: requester)) { [weak self] decisions in
             guard let self else { return }
             for case .refused(_, _, let refusal) in decisions.map(\.what) {
@@ -40,7 +40,7 @@ extension Engine {
             // Only now is it the config in force. The launches it leads to come after this.
             project = planned.project
             definitions.replace(planned.project)
-            answer(.planned(changes, warnings: planned.warnings))
+            answer(.planned(view, decisions))
         }
     }
 
@@ -114,7 +114,7 @@ extension Engine {
             switch plan(reading, rollsBack: false) {
             case .failure(let problems): exchange.refuse(problems.lines)
             case .success(let planned):
-                exchange.respond(200, view(machine.changes(planned.plan), planned.warnings))
+                exchange.respond(200, view(machine.changes(planned.plan), of: planned))
             }
         }
     }
@@ -130,9 +130,10 @@ extension Engine {
             case .refused(let lines): exchange.refuse(lines)
             case .notNow(let refusal):
                 exchange.fail(409, code: refusal.code, message: refusal.words)
-            case .planned(let changes, let warnings):
+            case .planned(let view, let decisions):
                 let waiter = EngineWaiter(exchange, services: nil) { $0.planLine }
-                exchange.send(view(changes, warnings))
+                exchange.send(view)
+                tell(waiter, decisions)
                 add(waiter, request)
             }
         }
@@ -162,18 +163,38 @@ extension Engine {
         }
     }
 
-    private func view(_ changes: [PlanChange], _ warnings: [String]) -> JSONValue {
-        .object([
+    /// Made before the new config is in force: what differs is told from the one that is.
+    private func view(_ changes: [PlanChange], of planned: Planned) -> JSONValue {
+        let next = Dictionary(
+            planned.project.services.map { ($0.spec.name, $0) }, uniquingKeysWith: { $1 })
+        return .object([
             "changes": .array(
                 changes.map { change in
                     .object([
                         "service": .string(change.service.text),
                         "change": .string(change.kind.word),
-                        "because": change.kind.reason.map { .string($0) } ?? .null,
+                        "because": reason(of: change, next).map { .string($0) } ?? .null,
                     ])
                 }),
-            "warnings": .array(warnings.map { .string($0) }),
+            "warnings": .array(planned.warnings.map { .string($0) }),
         ])
+    }
+
+    /// Why something happens to a service; of its own change, the keys that differ.
+    private func reason(
+        of change: PlanChange, _ next: [ServiceName: ServiceDefinition]
+    ) -> String? {
+        switch change.kind {
+        case .added, .removed: return nil
+        case .relaunched(let name): return "it needs \(name)"
+        case .changed, .updated:
+            guard let id = machine.service(named: change.service),
+                let old = definitions.definition(of: machine.spec(of: id)),
+                let new = next[change.service]
+            else { return nil }
+            let keys = new.keysThatDiffer(from: old)
+            return keys.isEmpty ? nil : keys.joined(separator: ", ")
+        }
     }
 }
 
@@ -202,11 +223,44 @@ extension PlanChange.Kind {
         case .updated: "updated"
         }
     }
+}
 
-    var reason: String? {
-        switch self {
-        case .relaunched(let name): "it needs \(name)"
-        case .added, .removed, .changed, .updated: nil
+extension ServiceDefinition {
+    /// The keys of the config whose meaning is another one than in `old`. A variable of an
+    /// environment file counts as its file.
+    func keysThatDiffer(from old: ServiceDefinition) -> [String] {
+        func set(_ launch: LaunchDefinition, files: Bool) -> [LaunchDefinition.EnvironmentEntry] {
+            launch.environment.filter { if case .file = $0 { files } else { !files } }
         }
+        let pairs: [(String, Bool)] = [
+            ("type", spec.kind == old.spec.kind),
+            ("command", launch.command == old.launch.command),
+            ("workingDirectory", launch.workingDirectory == old.launch.workingDirectory),
+            ("environment", set(launch, files: false) == set(old.launch, files: false)),
+            ("environmentFile", set(launch, files: true) == set(old.launch, files: true)),
+            ("user", launch.user == old.launch.user), ("group", launch.group == old.launch.group),
+            ("umask", launch.umask == old.launch.umask), ("nice", launch.nice == old.launch.nice),
+            ("limits", launch.limits == old.launch.limits),
+            ("isolate", launch.isolatesInCgroup == old.launch.isolatesInCgroup),
+            ("ready", ready == old.ready), ("needs", spec.needs == old.spec.needs),
+            ("control", hasControlChannel == old.hasControlChannel),
+            ("watchdog", spec.watchdog == old.spec.watchdog), ("output", output == old.output),
+            ("provides", provides == old.provides),
+            ("stop", spec.ladder == old.spec.ladder && stopCommands == old.stopCommands),
+            ("stopTimeout", spec.stopTimeout == old.spec.stopTimeout),
+            ("startTimeout", spec.startTimeout == old.spec.startTimeout),
+            ("startTimeoutMax", spec.startTimeoutMax == old.spec.startTimeoutMax),
+            ("startAttempts", spec.startAttempts == old.spec.startAttempts),
+            ("restart", spec.restart == old.spec.restart),
+            ("essential", spec.isEssential == old.spec.isEssential),
+            ("onStartFailure", spec.onStartFailure == old.spec.onStartFailure),
+            ("start", spec.startsAutomatically == old.spec.startsAutomatically),
+            ("reload", reloadSignal == old.reloadSignal),
+            ("description", description == old.description),
+        ]
+        let keys = pairs.filter { !$0.1 }.map(\.0)
+        // The files are the same ones, so what is in them is not.
+        guard keys.isEmpty, spec.launchDigest != old.spec.launchDigest else { return keys }
+        return ["the content of environmentFile"]
     }
 }

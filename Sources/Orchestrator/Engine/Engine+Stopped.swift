@@ -26,7 +26,9 @@ extension Engine {
 
     /// The last line once none of these launches is left, or what is left cannot be killed. A
     /// service that somebody started again meanwhile was stopped all the same.
-    func stopLine(_ targets: [StopTarget]) -> JSONValue? {
+    ///
+    /// - Parameter words: What is said of a success.
+    func stopLine(_ targets: [StopTarget], _ words: String) -> JSONValue? {
         var survivors: [JSONValue] = []
         for target in targets where machine.has(target.service) {
             let state = machine.state(of: target.service)
@@ -37,7 +39,16 @@ extension Engine {
         guard survivors.isEmpty else {
             return .result(3, "survivors", "something outlived the stop", survivors: survivors)
         }
-        return .result(0, "done", "all are stopped")
+        return .result(0, "done", words)
+    }
+
+    /// `db is stopped, and with it api, web`: the last two went along.
+    func stoppedWords(_ named: [ServiceID], _ targets: [StopTarget]) -> String {
+        let along = targets.map(\.service).filter { !named.contains($0) }.map(name)
+        let isOne = named.count == 1
+        let subject = isOne ? "\(name(named[0])) is stopped" : "all are stopped"
+        guard !along.isEmpty else { return subject }
+        return "\(subject), and with \(isOne ? "it" : "them") \(along.joined(separator: ", "))"
     }
 
     /// The processes of a launch that are still there.

@@ -110,7 +110,7 @@ public final class Engine {
                 sharing: project.services.map(\.$spec),
                 settings: LifecycleMachine.Settings(project, lastIncarnation: reserved - 1))
             let clock = OutputClock.system
-            journal = EventJournal(file: "\(directories.state)/events.jsonl", clock: clock)
+            journal = EventJournal(file: directories.events, clock: clock)
             journal.attach(to: loop)
             output = OutputStore(directory: directories.logs) { relay.send($0) }
             probeTimers = try TimerTable(loop)

@@ -4,8 +4,8 @@ import Glibc
 
 /// The signals we ourselves obey.
 ///
-/// One that was ignored when we were started stays ignored, as `nohup` wants it. SIGHUP with a
-/// controlling terminal means that the terminal is gone: a stop; without one it means reload.
+/// One that was ignored when we were started stays ignored, as `nohup` wants it. SIGHUP means that
+/// the terminal is gone, a stop, if we were started on one; without one it means reload.
 final class EngineSignals {
     /// What a signal asks for.
     enum Wish: Hashable {
@@ -21,14 +21,13 @@ final class EngineSignals {
         // A caller may have blocked what we are to obey.
         cproc_clear_signal_mask()
         numbers = [SIGTERM, SIGINT, SIGHUP, SIGQUIT].filter { !Self.isIgnored($0) }
+        // Looked at now: the kernel takes a terminal that hangs up from its whole session first,
+        // and sends the signal then.
+        let hangup: Wish = Self.hasTerminal() ? .stop(SIGHUP) : .reload
         for number in numbers {
-            watches.append(
-                try SignalWatch(loop, signal: number) { hear(Self.wish(number)) })
+            let wish = number == SIGHUP ? hangup : .stop(number)
+            watches.append(try SignalWatch(loop, signal: number) { hear(wish) })
         }
-    }
-
-    private static func wish(_ number: Int32) -> Wish {
-        number == SIGHUP && !hasTerminal() ? .reload : .stop(number)
     }
 
     private static func isIgnored(_ number: Int32) -> Bool {

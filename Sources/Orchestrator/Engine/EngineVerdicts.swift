@@ -38,6 +38,30 @@ extension ServiceState {
     }
 }
 
+extension Engine {
+    /// What cannot become ready any more of what is wanted, in words, while the project goes on all
+    /// the same (`onStartFailure: keep`).
+    public var startFailures: [String] {
+        switch machine.phase {
+        case .comingUp, .settled:
+            machine.services
+                .filter { machine.isWanted($0) && machine.state(of: $0).isThere == .no }
+                .map(whyNot)
+        case .idle, .stopping, .ended: []
+        }
+    }
+
+    /// Why a service will not get where somebody waits for it to be.
+    func whyNot(_ id: ServiceID) -> String {
+        switch machine.state(of: id) {
+        case .ended(.held(let requester)): "\(name(id)) was stopped by \(requester)"
+        case .ended(.stopped), .ended(.completed): "\(name(id)) has stopped"
+        case .abandoned: "\(name(id)) outlived SIGKILL"
+        case .ended, .waiting, .starting, .up, .stopping, .backingOff: failureText(id)
+        }
+    }
+}
+
 extension JSONValue {
     /// A number of seconds.
     var seconds: Double? {

@@ -99,7 +99,7 @@ extension EndReason {
         case .exited(let status): status.words
         case .failed(let failure): failure.words
         case .gaveUp(let failure, let restarts):
-            "gave up after \(restarts) restarts: \(failure.words)"
+            "gave up after \(counted(restarts, "restart")): \(failure.words)"
         }
     }
 }
@@ -121,6 +121,11 @@ extension Duration {
         let tenths = Int((value * 10).rounded())
         return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
     }
+}
+
+/// `1 restart`, `2 restarts`.
+func counted(_ number: Int, _ noun: String) -> String {
+    number == 1 ? "1 \(noun)" : "\(number) \(noun)s"
 }
 
 /// A signal for people: `SIGTERM`, or `signal 40` where it has no name.

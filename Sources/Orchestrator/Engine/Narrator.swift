@@ -42,7 +42,7 @@ struct Narrator {
         case .restartScheduled(let delay, let attempt):
             "\(it) starts again \(delay.wordsAhead) (attempt \(attempt))"
         case .gaveUp(let restarts, let window):
-            "\(it) gave up: \(restarts) restarts within \(window.words)"
+            "\(it) gave up: \(counted(restarts, "restart")) within \(window.words)"
         case .needLost(let id, let rule): "\(it) lost \(name(id)), which it needs: \(rule.words)"
         case .stopRequested(let cause): "\(it) is to stop: \(words(cause))"
         case .stopping(let cause, let limit):

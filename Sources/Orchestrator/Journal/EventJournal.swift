@@ -133,3 +133,39 @@ public final class EventJournal {
         return follower
     }
 }
+
+/// What an engine left on disk: for `events` and `why` when nothing runs any more.
+extension EventJournal {
+    /// Bytes of the end of the file that are looked at: some twenty thousand events.
+    private static let mostStoredBytes: UInt64 = 4 << 20
+
+    /// The events of the latest run, oldest first, as far as they are within the last 4 MiB. Lines
+    /// that are cut short are passed over.
+    ///
+    /// - Parameter path: The file of an engine's journal; one that is missing has no events.
+    /// - Throws: When the file cannot be read.
+    public static func latestRun(_ path: String) throws(SystemFailure) -> [JSONValue] {
+        guard let file = try FileCalls.openReading(path) else { return [] }
+        let size = try FileCalls.facts(of: file.number, named: path).size
+        let begin = size > mostStoredBytes ? size - mostStoredBytes : 0
+        let bytes = try FileCalls.read(
+            file.number, at: begin, limit: Int(min(size, mostStoredBytes)), named: path)
+        var run: [JSONValue] = []
+        var last: Int64 = 0
+        for line in bytes.split(separator: UInt8(ascii: "\n")) {
+            guard let event = event(Array(line)), let id = event["id"]?.integer else { continue }
+            // Each engine counts from 1.
+            if id <= last { run = [] }
+            last = id
+            run.append(event)
+        }
+        return run
+    }
+
+    private static func event(_ line: [UInt8]) -> JSONValue? {
+        do { return try JSONValue(parsing: line) } catch {
+            // Cut short, by a crash, a full disk or where we began.
+            return nil
+        }
+    }
+}

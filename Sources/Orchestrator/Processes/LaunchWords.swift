@@ -8,12 +8,14 @@ struct LaunchWords {
     private let directory: String
     private let user: String
     private let group: String
+    private let limits: [LaunchRequest.Limit]
 
     init(_ request: LaunchRequest) {
         command = request.arguments.first ?? "an empty command"
         directory = request.workingDirectory
         user = request.identity.map { $0.name ?? String($0.user) } ?? ""
         group = request.identity.map { String($0.group) } ?? ""
+        limits = request.limits
     }
 
     /// The words for the launch as a whole.
@@ -31,14 +33,30 @@ struct LaunchWords {
         case CPROC_STEP_DESCRIPTORS: "pass descriptors to \(command)"
         case CPROC_STEP_SESSION: "make a session for \(command)"
         case CPROC_STEP_SIGNALS: "set the signals of \(command)"
-        case CPROC_STEP_LIMITS: "set the limits of \(command)"
-        case CPROC_STEP_NICE: "set the nice value of \(command)"
+        case CPROC_STEP_LIMITS: "set the limits of \(command)" + excess(result)
+        case CPROC_STEP_NICE:
+            "set the nice value of \(command)"
+                + (result.error == EACCES ? " (one below ours takes root)" : "")
         case CPROC_STEP_GROUPS: "take the groups of user \(user)"
         case CPROC_STEP_GROUP: "become group \(group)"
         case CPROC_STEP_USER: "become user \(user)"
         case CPROC_STEP_DIRECTORY: "enter the working directory \(directory)"
         default: run + detail(result)
         }
+    }
+
+    /// Which limits are above what we may set: the hard limits we have ourselves.
+    private func excess(_ result: cproc_result) -> String {
+        guard result.error == EPERM else { return "" }
+        let words = limits.compactMap { limit -> String? in
+            var ours = rlimit()
+            let resource = __rlimit_resource_t(UInt32(bitPattern: limit.resource))
+            guard unsafe getrlimit(resource, &ours) == 0, limit.hard > ours.rlim_max else {
+                return nil
+            }
+            return "\(resourceName(limit.resource)) at most \(ours.rlim_max)"
+        }
+        return words.isEmpty ? "" : " (without root \(words.joined(separator: ", ")))"
     }
 
     private func detail(_ result: cproc_result) -> String {
@@ -48,6 +66,8 @@ struct LaunchWords {
         case CPROC_DETAIL_NOT_EXECUTABLE: " (it has no permission to be executed)"
         default:
             switch result.error {
+            case ENOENT where !command.contains("/"): " (it is in no directory of PATH)"
+            case ENOENT where !command.hasPrefix("/"): " (from \(directory))"
             case ENOEXEC: " (no program, and no script with a #! line)"
             case ECANCELED: " (it was ended before it ran)"
             default: ""

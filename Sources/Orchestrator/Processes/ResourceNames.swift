@@ -22,3 +22,12 @@ public func resourceNumber(named name: String) -> Int32? {
     default: nil
     }
 }
+
+/// The name of a resource limit in a config, by its number.
+func resourceName(_ number: Int32) -> String {
+    let names = [
+        "cpu", "fsize", "data", "stack", "core", "rss", "nproc", "nofile", "memlock", "as",
+        "sigpending", "msgqueue", "nice", "rtprio", "rttime",
+    ]
+    return names.first { resourceNumber(named: $0) == number } ?? "limit \(number)"
+}

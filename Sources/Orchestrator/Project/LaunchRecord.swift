@@ -139,6 +139,18 @@ public final class LaunchRecord {
         size = off_t(content.count)
     }
 
+    /// Launches whose main process runs, by the record in this state directory: where no engine
+    /// runs, what one that was killed left. For people: a record that cannot be read has none.
+    public static func living(in directory: String) -> [Entry] {
+        do {
+            let boot = ProcessStamp.bootID()
+            return try read("\(directory)/launches").entries
+                .filter { $0.process.boot == boot && $0.process.isAlive }
+        } catch {
+            return []
+        }
+    }
+
     private static func read(
         _ path: String
     ) throws(ProjectError) -> (entries: [Entry], unreadable: Int) {

@@ -39,6 +39,8 @@ public struct ProjectDirectories: Hashable, Sendable {
     public let notify: String
     /// The file of the instance lock.
     public var lockFile: String { "\(state)/lock" }
+    /// The file of the events, one JSON object a line.
+    public var events: String { "\(state)/events.jsonl" }
     /// The directory of the services' logs.
     public var logs: String { "\(state)/logs" }
 

@@ -59,7 +59,8 @@ final class ExecProbe: ReadinessProbe {
         case .unknown: outcome = "the probe \(name) ended unseen"
         case nil: outcome = "the probe \(name) came to no end"
         }
-        let words = withoutControlCharacters(String(tail.suffix(200)))
+        var words = withoutControlCharacters(String(tail.suffix(200)))
+        while words.last == " " { words.removeLast() }
         return words.isEmpty ? outcome : "\(outcome): \(words)"
     }
 }

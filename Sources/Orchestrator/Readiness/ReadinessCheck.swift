@@ -41,7 +41,7 @@ func makeCheck(
     case .started(let duration):
         DelayCheck(context, duration, "it has not been up for \(duration)", onMet)
     case .delay(let duration):
-        DelayCheck(context, duration, "less than \(duration) have passed", onMet)
+        DelayCheck(context, duration, "less than \(duration.words) have passed", onMet)
     case .notify: FactCheck(.notified, "no READY=1 yet", onMet)
     case .completion: FactCheck(.completed, "it has not completed yet", onMet)
     case .descriptor(let number):

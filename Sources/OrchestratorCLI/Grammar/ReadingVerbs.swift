@@ -30,7 +30,8 @@ extension CommandTable {
         CommandDefinition(
             .events, "Show what was decided, and why.",
             discussion: [
-                "After this verb, -f is --follow; name the config with --file, or before the verb."
+                "When nothing runs, what the latest run left on disk.",
+                "After this verb, -f is --follow; name the config with --file, or before the verb.",
             ],
             options: [
                 OptionDefinition(.follow, short: "f", "Show new events as they happen."),
@@ -42,16 +43,17 @@ extension CommandTable {
             .why, "Show why a service is in its state.",
             discussion: [
                 "The last event about the service, and the chain of events it follows from, "
-                    + "oldest first."
+                    + "oldest first. When nothing runs, from what the latest run left on disk."
             ],
             arguments: [ArgumentDefinition("name", .service, .one, "The service.")]
         ).exits(.nothingRuns, .timedOut, .notPermitted, .config),
         CommandDefinition(
-            .wait, "Wait until a service is ready, stopped or completed.",
+            .wait, "Wait until services are ready, stopped or completed.",
             discussion: [
-                "1 when it cannot get there any more: it failed, gave up, or the project ended."
+                "1 when one cannot get there any more: it failed, gave up, was stopped, or the "
+                    + "project ended."
             ],
-            arguments: [ArgumentDefinition("name", .service, .one, "The service.")],
+            arguments: [someNames("The services.")],
             options: [
                 OptionDefinition(
                     .condition,

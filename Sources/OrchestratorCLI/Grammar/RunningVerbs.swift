@@ -12,6 +12,8 @@ extension CommandTable {
                     + "and exits with 77.",
                 "Its exit code is the first that holds: 3, the essential service's own code "
                     + "(128 + n for a signal), 1, 130, 0. A stop by SIGTERM or down is a 0.",
+                "SIGTERM and SIGINT stop it, a second SIGINT kills; SIGHUP reloads the config of "
+                    + "an engine in the background, and stops one whose terminal is gone.",
             ],
             arguments: [names("The services to start. Without names: all with start: auto.")],
             options: [
@@ -20,8 +22,9 @@ extension CommandTable {
                     "Run in the background; return when the control socket answers."),
                 OptionDefinition(
                     .wait, value: .optional("duration", .duration),
-                    "Run in the background; return when everything started is ready, or with 75 "
-                        + "after the duration, and leave it running."),
+                    "Run in the background; return when everything started is ready, with 1 when "
+                        + "something cannot become so, or with 75 after the duration; what runs "
+                        + "is left running."),
                 OptionDefinition(
                     .detachedChild, hidden: true, "The background half of --detach."),
             ]
@@ -118,7 +121,7 @@ extension CommandTable {
             .nothingRuns, .timedOut, .notPermitted, .config),
     ]
 
-    private static func someNames(_ help: String) -> ArgumentDefinition {
+    static func someNames(_ help: String) -> ArgumentDefinition {
         ArgumentDefinition("name", .service, .some, help)
     }
 }

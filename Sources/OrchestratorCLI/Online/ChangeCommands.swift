@@ -23,6 +23,11 @@ extension CommandRun {
         _ call: EngineCall, of access: EngineAccess, on client: ControlClient
     ) throws(Failure) -> ExitCode {
         let console = console
+        if let other = access.otherFile(client) {
+            console.note(
+                "warning: the project of this name runs from \(safeForTerminal(other)); "
+                    + "that is what is meant here")
+        }
         var asked = invocation.arguments
         if let name = invocation.text(.service) { asked.append(name) }
         if case .signal = invocation.verb { asked = Array(asked.prefix(1)) }

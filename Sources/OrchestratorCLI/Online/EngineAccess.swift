@@ -14,10 +14,16 @@ struct EngineAccess {
     private let lockFile: String
     /// The logs of the services, in their order.
     private let stored: [(name: String, log: StoredLog)]
+    /// Where an engine leaves the record of its launches.
+    private let state: String
+    /// Where it leaves its events.
+    private let events: String
     /// The config, as the user named it.
     private let file: String
     /// Where engines of other projects answer: one of them may run this very file.
     private let others: () -> [String]
+    /// Whether the project has a name, which another config may have as well.
+    private let isNamed: Bool
     /// Why the config cannot be read, although the engine may well run.
     private let configError: ConfigError?
 
@@ -34,12 +40,15 @@ struct EngineAccess {
         }
         self.file = file
         configError = problem
+        isNamed = project?.name != nil
         names = project?.services.map(\.spec.name.text) ?? []
         do throws(ProjectError) {
             let identity = try ProjectIdentity(file: file, name: project?.name)
             let directories = try ProjectDirectories(
                 identity, stateDirectory: project?.stateDirectory, environment: environment)
             lockFile = directories.lockFile
+            state = directories.state
+            events = directories.events
             sockets = [directories.controlSocket] + Self.announced(directories)
             stored = (project?.services ?? []).map {
                 ($0.spec.name.text, StoredLog(of: $0, in: directories))
@@ -83,7 +92,7 @@ struct EngineAccess {
     func connect() throws(Failure) -> ControlClient {
         if let client = try connectPatiently() { return client }
         if let client = connectByFile() { return client }
-        throw nothingRuns
+        throw nothingRunsNow()
     }
 
     /// A connection to the engine; `nil` when nothing runs. One that has just taken the lock has
@@ -129,6 +138,29 @@ struct EngineAccess {
         return stored.filter { wanted.isEmpty || wanted.contains($0.name) }.map(\.log)
     }
 
+    /// The events that the latest run left on disk, oldest first.
+    func storedEvents() throws(Failure) -> [JSONValue] {
+        let found: [JSONValue]
+        do { found = try EventJournal.latestRun(events) } catch {
+            throw Failure(.config, safeForTerminal("cannot read the events: \(error)"))
+        }
+        guard !found.isEmpty else { throw nothingRuns }
+        return found
+    }
+
+    /// What is said where nothing runs, and whether an engine that was killed left something.
+    private func nothingRunsNow() -> Failure {
+        let left = LaunchRecord.living(in: state)
+        guard !left.isEmpty, configError == nil else { return nothingRuns }
+        let names = left.map { "\($0.service) (pid \($0.process.pid))" }
+        return Failure(
+            .nothingRuns,
+            safeForTerminal(
+                "no engine runs for this project, but one that was killed left "
+                    + shortened(names, separator: ", ")),
+            hint: "'\(CommandTable.program) up' stops what is left before it starts anything.")
+    }
+
     /// That nothing runs; of a config that cannot be read, what has to be repaired first.
     var nothingRuns: Failure {
         configError.map { Failure($0) } ?? Failure(ControlClientError.nothingRuns(path: ""))
@@ -153,6 +185,21 @@ struct EngineAccess {
             }
         }
         return nil
+    }
+
+    /// The config the engine runs, if it is another one with the same name as ours.
+    func otherFile(_ client: ControlClient) -> String? {
+        guard isNamed else { return nil }
+        do {
+            let status = try client.request("GET", ["v1", "status"])
+            guard let theirs = status.body?["project"]?["file"]?.string,
+                try ProjectIdentity(file: theirs) != ProjectIdentity(file: file)
+            else { return nil }
+            return theirs
+        } catch {
+            // A config that was moved is no other one, and what else is wrong shows by itself.
+            return nil
+        }
     }
 
     /// How long an engine that may be another project's has to answer.

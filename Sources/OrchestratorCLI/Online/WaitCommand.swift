@@ -20,10 +20,14 @@ extension CommandRun {
             client = try engineAccess().connectIfRunning()
         }
         guard let client else { return try follow(call(limit), of: access, on: access.connect()) }
-        let left = max(.milliseconds(1), limit - (awakeTime() - begin))
+        let waited = awakeTime() - begin
+        // The limit is named in the answer: a connection made at once takes nothing off it.
+        let left = waited < Self.atOnce ? limit : max(.milliseconds(1), limit - waited)
         return try follow(call(left), of: access, on: client)
     }
 
+    /// What finding an engine that runs may take.
+    private static var atOnce: Duration { .milliseconds(100) }
     /// How long an engine that is just being started has to answer.
     private static var engineAppearance: Duration { .seconds(5) }
     /// How often it is looked for meanwhile, in milliseconds.

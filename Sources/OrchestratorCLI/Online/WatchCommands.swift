@@ -1,37 +1,59 @@
 internal import Orchestrator
 
 extension CommandRun {
-    /// `events`: what was decided, from the beginning the engine remembers or a given one.
+    /// `events`: what was decided, from the beginning the engine remembers or a given one. When
+    /// nothing runs, what the latest run left on disk.
     func events() throws(Failure) -> ExitCode {
         let access = try engineAccess()
-        let client = try access.connect()
-        let console = console
+        guard let client = try access.connectPatiently() ?? access.connectByFile() else {
+            return try storedEvents(access)
+        }
         var query: [(String, String)] = []
         if invocation.has(.follow) { query.append(("follow", "1")) }
         if let id = invocation.count(.since) { query.append(("since", String(id))) }
-        try lines(client, ["v1", "events"], query, access) { event in
-            console.answer(console.json ? event.description : EventLine(event).text(console.style))
-        }
+        try lines(client, ["v1", "events"], query, access, show)
         return .done
+    }
+
+    private func storedEvents(_ access: EngineAccess) throws(Failure) -> ExitCode {
+        let since = Int64(invocation.count(.since) ?? 0)
+        for event in try access.storedEvents() {
+            let level = event["level"]?.string.flatMap(EventLevel.init(rawValue:)) ?? .info
+            if level >= .info, event["id"]?.integer ?? 0 > since { show(event) }
+        }
+        // There is nothing to follow, and a script that waits for more has to hear that.
+        guard !invocation.has(.follow) else { throw access.nothingRuns }
+        noteEarlierRun()
+        return .done
+    }
+
+    private func show(_ event: JSONValue) {
+        console.answer(console.json ? event.description : EventLine(event).text(console.style))
+    }
+
+    private func noteEarlierRun() {
+        if !console.json { console.note("(nothing runs: these events are of the latest run)") }
     }
 
     /// `why`: the events that led to the last one about a service.
     func why() throws(Failure) -> ExitCode {
         let access = try engineAccess()
-        let client = try access.connect()
         let name = invocation.arguments.first ?? ""
         var events: [JSONValue] = []
-        // The ordinary events hide some of their causes, which are there all the same.
-        let query = [("level", "debug")]
-        try lines(client, ["v1", "events"], query, access) { events.append($0) }
+        let client = try access.connectPatiently() ?? access.connectByFile()
+        if let client {
+            // The ordinary events hide some of their causes, which are there all the same.
+            try lines(client, ["v1", "events"], [("level", "debug")], access) { events.append($0) }
+        } else {
+            events = try access.storedEvents()
+        }
         let chain = CauseChain.of(name, in: events)
         if chain.isEmpty {
             guard access.names.contains(name) else { throw unknownService(name, access.names) }
             throw Failure(.nothingRuns, "no event about \(quoted(name)) is remembered")
         }
-        for event in chain {
-            console.answer(console.json ? event.description : EventLine(event).text(console.style))
-        }
+        for event in chain { show(event) }
+        if client == nil { noteEarlierRun() }
         return .done
     }
 
@@ -57,6 +79,8 @@ extension CommandRun {
         } catch {
             throw Failure(error)
         }
+        // Whoever follows a project sees its end, too.
+        if response.isSuccess, response.failure?.code == "ending" { return }
         guard response.isSuccess, response.failure == nil else {
             throw Failure(response, names: access.names, asked: invocation.arguments)
         }

@@ -9,6 +9,10 @@ public enum DetachedChild {
     static let readyByte = UInt8(ascii: "R")
     /// What it says when another engine was faster.
     static let runsAlreadyByte = UInt8(ascii: "A")
+    /// What it says when something cannot become ready and the rest runs on; the words follow.
+    static let failedByte = UInt8(ascii: "F")
+    /// Bytes of those words at most: the socket takes them without anybody reading.
+    private static let mostWords = 16 << 10
 
     /// Right at the start: no service inherits the socket, and a parent that was closed with its
     /// terminal cannot end us by not reading.
@@ -19,16 +23,21 @@ public enum DetachedChild {
 
     /// Tells the parent that what it waits for has come, and lets go of its terminal: from now on
     /// stdout and stderr lead nowhere. Later calls do nothing.
-    public static func report() { report(readyByte) }
+    public static func report() { report([readyByte]) }
+
+    /// Tells the parent what cannot become ready although the project goes on.
+    static func reportFailure(_ words: String) {
+        report([failedByte] + words.utf8.prefix(mostWords))
+    }
 
     /// Tells the parent that another engine runs the project, and says nothing else.
-    static func reportRunsAlready() { report(runsAlreadyByte) }
+    static func reportRunsAlready() { report([runsAlreadyByte]) }
 
-    private static func report(_ word: UInt8) {
+    private static func report(_ words: [UInt8]) {
         guard fcntl(reportDescriptor, F_GETFD) >= 0 else { return }
-        var byte = word
+        var bytes = words
         // A parent that has left is no reason to stop: it was told what goes on without it.
-        _ = unsafe send(reportDescriptor, &byte, 1, Int32(MSG_NOSIGNAL))
+        _ = unsafe send(reportDescriptor, &bytes, bytes.count, Int32(MSG_NOSIGNAL))
         let nowhere = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
         if nowhere >= 0 {
             _ = dup2(nowhere, STDOUT_FILENO)

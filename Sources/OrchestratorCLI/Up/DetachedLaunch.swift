@@ -71,6 +71,12 @@ struct DetachedLaunch {
         case .runsAlready:
             _ = try ended(child)
             return nil
+        case .failed(let words):
+            throw Failure(
+                .serviceFailed, words.isEmpty ? ExitCode.serviceFailed.meaning : words,
+                hint: "The rest runs on (engine pid \(child)): see it with "
+                    + "'\(CommandTable.program) status', end it with "
+                    + "'\(CommandTable.program) down'.")
         case .ended:
             return try ended(child)
         case .timedOut:
@@ -84,7 +90,10 @@ struct DetachedLaunch {
 
     // MARK: - Watching
 
-    private enum Outcome { case reported, runsAlready, ended, timedOut }
+    private enum Outcome {
+        case reported, runsAlready, ended, timedOut
+        case failed(String)
+    }
 
     private func watch(
         report: CInt, output: CInt, until deadline: Duration
@@ -115,7 +124,22 @@ struct DetachedLaunch {
             let count = unsafe recv(report, &byte, 1, 0)
             if count == 1, byte == DetachedChild.readyByte { return .reported }
             if count == 1, byte == DetachedChild.runsAlreadyByte { return .runsAlready }
+            if count == 1, byte == DetachedChild.failedByte { return .failed(rest(of: report)) }
             if count >= 0 || errno != EINTR { return .ended }
+        }
+    }
+
+    /// The words behind a report, which the child has sent with it and then let go.
+    private func rest(of report: CInt) -> String {
+        var words: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let count = unsafe recv(report, &buffer, buffer.count, 0)
+            guard count > 0 else {
+                if count < 0, errno == EINTR { continue }
+                return String(decoding: words, as: UTF8.self)
+            }
+            words += buffer[..<count]
         }
     }
 

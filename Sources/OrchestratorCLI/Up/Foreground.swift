@@ -82,9 +82,21 @@ final class Foreground {
         if isTerminal, !options.isDetachedChild {
             engine.afterTurn = { [unowned self] in showProgress() }
         }
+        if options.isDetachedChild, options.waitsUntilUp {
+            engine.afterTurn = { [unowned self] in reportFailures() }
+        }
         let result = engine.run()
         _ = writer.close(within: Self.flushLimit)
         return try end(result)
+    }
+
+    /// With `onStartFailure: keep`, "everything is up" may never come: then the wait ends with what
+    /// it can no longer wait for.
+    private func reportFailures() {
+        let failures = engine.startFailures
+        guard !failures.isEmpty else { return }
+        engine.afterTurn = nil
+        DetachedChild.reportFailure(failures.joined(separator: "\n"))
     }
 
     /// During a stop: whom it waits for, and what comes next. Said when it changes.
