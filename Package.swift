@@ -71,7 +71,7 @@ let package = Package(
         swift("StoicLog", ["Stoic"]),
 
         // Layer 2: what tests of programs that use the library import.
-        swift("StoicTesting", ["Stoic"]),
+        swift("StoicTesting", ["Stoic"], also: fast),
 
         // Layer 2: the loop, and what a Swift child links.
         swift("EventLoop", ["CUV", "CProcess"]),
@@ -117,6 +117,7 @@ let package = Package(
             linkerSettings: [.linkedLibrary("m")]),
         tests("LifecycleTests", ["Stoic"], also: fast),
         tests("StoicTests", ["Stoic", "StoicTesting"]),
+        tests("StoicTestingTests", ["Stoic", "StoicTesting"]),
         .executableTarget(
             name: "graceful-async", dependencies: ["Stoic", "StoicProcess"],
             path: "Tests/Fixtures/graceful/async", swiftSettings: strict),

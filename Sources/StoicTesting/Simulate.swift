@@ -1,31 +1,28 @@
 public import Stoic
 import Synchronization
 
-/// In which order a simulation runs what could run.
-public enum SimulatedOrder: Hashable, Sendable {
-    /// The one that has waited longest.
-    case firstComeFirstServed
-    /// Any, each as likely.
-    case uniform
-}
-
-/// A simulation that cannot go on: nothing can run, nobody sleeps, and the body has not ended.
-public struct SimulatedDeadlock: Error, CustomStringConvertible {
-    /// The seed that leads here.
-    public let seed: UInt64
-    public var description: String {
-        "the simulation stands still: nothing can run and nobody sleeps (seed \(seed))"
-    }
-}
-
 /// What a simulated body works with.
 public struct SimulatedWorld: Sendable {
     /// The only time there is. It moves when nothing can run, to the next sleeper's moment.
     public let clock: TestClock
     /// The same clock as the ambient one.
     public let ambientClock: AnyClock
+    /// The time in which the machine was awake: `clock` without the sleeps of `sleepMachine`. The
+    /// ambient liveness clock is not this one, but `ambientClock`, unless a test sets it.
+    public let awakeClock: AnyClock
     /// Every event that was reported.
     public let events: EventRecorder
+    /// What every choice in this run comes from; a body takes its own random numbers from it too.
+    public let seed: UInt64
+    /// How what runs next is chosen.
+    public let order: SimulatedOrder
+    let live: LiveWork
+
+    /// Returns when everything else that can run has parked or ended, without time passing.
+    public func settle() async { await clock.settle() }
+
+    /// The machine sleeps for `duration`: deadlines pass, and nothing ran meanwhile.
+    public func sleepMachine(for duration: Duration) { clock.sleepMachine(for: duration) }
 }
 
 /// Runs `body` on one thread, in virtual time, with every choice from `seed`: thirty seconds of
@@ -33,47 +30,24 @@ public struct SimulatedWorld: Sendable {
 ///
 /// The ambient clocks, randomness, budgets and instrumentation are the simulation's own. Work on
 /// the main actor, on detached tasks and on threads is not part of it.
-/// - Throws: What `body` throws; `SimulatedDeadlock` if nothing can go on.
+///
+/// ```swift
+/// try await simulate { world in
+///     let page = try await retry(attempts: 3) { _ in try await client.fetch() }
+///     show(page)
+///     #expect(world.clock.now.sinceOrigin < .seconds(10))
+/// }
+/// ```
+/// - Parameters:
+///   - seed: Where every choice comes from.
+///   - order: How what can run next is chosen.
+///   - mostSteps: After how many steps, of jobs run and timers fired, it goes round in circles.
+/// - Throws: What `body` throws; `SimulatedDeadlock` if nothing can go on, `SimulatedLivelock` if
+///   it goes on for ever.
 public func simulate<R: Sendable>(
-    seed: UInt64 = 1, order: SimulatedOrder = .firstComeFirstServed,
+    seed: UInt64 = 1, order: SimulatedOrder = .firstComeFirstServed, mostSteps: Int = 1_000_000,
     _ body: @escaping @Sendable (SimulatedWorld) async throws -> R
 ) async throws -> R {
-    let executor = SimulatedExecutor()
-    let clock = TestClock()
-    let erased = AnyClock(clock)
-    let world = SimulatedWorld(clock: clock, ambientClock: erased, events: EventRecorder())
-    let result = Mutex<Result<R, any Error>?>(nil)
-    let task = Task(executorPreference: executor) {
-        let outcome: Result<R, any Error>
-        do {
-            let value = try await withAmbient {
-                $0.clock = erased
-                $0.livenessClock = erased
-                $0.random = .seeded(seed)
-                $0.budgets = RetryBudgets()
-                $0.instrumentation = world.events
-            } operation: {
-                try await withOwnAbandonedWork { try await body(world) }
-            }
-            outcome = .success(value)
-        } catch {
-            outcome = .failure(error)
-        }
-        result.withLock { $0 = outcome }
-    }
-    var random = RandomSource.seeded(seed)
-    while result.withLock({ $0 == nil }) {
-        let count = executor.readyCount
-        if count > 0 {
-            switch order {
-            case .firstComeFirstServed: executor.run(at: 0)
-            case .uniform: executor.run(at: Int.random(in: 0..<count, using: &random))
-            }
-        } else if !clock.wakeNext() {
-            task.cancel()
-            throw SimulatedDeadlock(seed: seed)
-        }
-    }
-    guard let outcome = result.withLock({ $0 }) else { throw SimulatedDeadlock(seed: seed) }
-    return try outcome.get()
+    let simulation = SimulatedRun(seed: seed, order: order, mostSteps: mostSteps)
+    return try simulation.run(body).get()
 }

@@ -6,7 +6,7 @@ enum Layers {
         "Stoic": ["Synchronization"],
         "StoicProcess": ["Stoic", "Glibc", "Synchronization"],
         "StoicLog": ["Stoic", "Glibc", "Synchronization"],
-        "StoicTesting": ["Stoic", "Synchronization"],
+        "StoicTesting": ["Stoic", "Testing", "Glibc", "Synchronization"],
         "EventLoop": ["CUV", "CProcess", "Glibc", "Synchronization"],
         "ServiceKit": ["CLifecycle", "Glibc"],
         "Manifest": ["Stoic", "CYAML", "CJSON", "Glibc"],

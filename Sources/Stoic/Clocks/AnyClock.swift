@@ -69,7 +69,7 @@ public struct AnyClock: Clock {
         try Task.checkCancellation()
         if deadline.sinceOrigin >= .century {
             // No timer: virtual time would jump there when there is nothing else to do.
-            await Parking<Void>().value(cancelled: ())
+            await Parking<Void>().value(cancelled: (), at: Site("a sleep without end"))
             throw CancellationError()
         }
         while deadline.sinceOrigin > source.sinceOrigin {

@@ -106,7 +106,7 @@ final class Siblings<R: Sendable, E: Error>: Sendable {
             }
             if ended != nil || isOver { return ended }
             await withTaskCancellationHandler {
-                await parking.value()
+                await parking.value(at: Site("a child to end"), label)
             } onCancel: {
                 stopForCaller()
             }
@@ -171,11 +171,12 @@ extension Siblings {
         guard isStopped, idle.value == nil else { return }
         let deadline = Deadline.in(limit, clock: clock)
         // The caller may be cancelled itself, and this wait has its own bound.
-        await shielded { _ = await idle.wait(until: deadline) }
+        await shielded { _ = await idle.wait(for: Site("the others to end"), until: deadline) }
         for index in state.withLock({ $0.running }) {
             guard abandon(index, after: limit) else {
                 emit(.deadlineAbandonmentSaturated, .error, [.init("label", label)])
-                await shielded { _ = await idle.wait() }
+                let site = Site("others that may not be left behind")
+                await shielded { _ = await idle.wait(for: site) }
                 return
             }
         }

@@ -73,3 +73,19 @@ package nonisolated(nonsending) func withOwnAbandonedWork<R>(
     context.abandoned = AbandonedWork(cap: AbandonedWork.cap)
     return try await withContext(context) { () async throws -> R in try await body() }
 }
+
+/// Runs `body` and gives back, beside its result, what counts the work it left behind.
+package nonisolated(nonsending) func countingAbandonedWork<R>(
+    _ body: nonisolated(nonsending) () async throws -> R
+) async -> (result: Result<R, any Error>, left: @Sendable () -> Int) {
+    var context = Context.current
+    let own = AbandonedWork(inside: context.abandoned)
+    context.abandoned = own
+    let left: @Sendable () -> Int = { own.count }
+    do {
+        let value = try await withContext(context) { () async throws -> R in try await body() }
+        return (.success(value), left)
+    } catch {
+        return (.failure(error), left)
+    }
+}

@@ -206,7 +206,7 @@ final class SlotCore<Value: Sendable>: Sendable {
         guard let piece else { return }
         await shielded {
             await piece.watch.withLock { $0 }?.value
-            _ = await piece.ended.wait()
+            _ = await piece.ended.wait(for: Site("the slot to be free"))
         }
     }
 }
@@ -251,7 +251,7 @@ extension SlotCore {
         piece.cancel(cause)
         let watch = spawn { [self] in
             let end = Deadline.in(bound, clock: clock)
-            await piece.ended.wait(until: end)
+            await piece.ended.wait(for: Site("the end of a piece"), until: end)
             guard piece.ended.value == nil else { return }
             switch piece.abandonment.leaveBehind(after: bound) {
             case .abandoned: vacate(piece)

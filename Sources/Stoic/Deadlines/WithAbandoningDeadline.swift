@@ -31,7 +31,7 @@ public nonisolated(nonsending) func withAbandoningDeadline<R: Sendable, E: Error
     }
     let run = AbandonableRun<R, E>(deadline: deadline, label: label)
     let task = await run.start(operation)
-    _ = await run.ended.wait(until: deadline)
+    _ = await run.ended.wait(for: Site("work with a deadline"), until: deadline)
     if run.ended.value == nil {
         let isCut = !Task.isCancelled && run.cause.record(.deadlineExpired)
         if !isCut { run.cause.recordCaller() }
@@ -80,14 +80,16 @@ private final class AbandonableRun<R: Sendable, E: Error>: Sendable {
         let told = deadline.clock.now
         // The caller may be cancelled, and this wait has its own bound.
         await shielded {
-            _ = await ended.wait(until: .in(grace, clock: deadline.clock))
+            let cut = Site("work that was cancelled")
+            _ = await ended.wait(for: cut, until: .in(grace, clock: deadline.clock))
         }
         if ended.value == nil {
             switch abandonment.leaveBehind(after: grace) {
             case .abandoned:
                 throw isCut ? rejected(.abandoned, as: E.self) : CancellationError()
             case .ended, .saturated:
-                await shielded { _ = await ended.wait() }
+                let saturated = Site("work that may not be left behind")
+                await shielded { _ = await ended.wait(for: saturated) }
             }
         }
         if isCut, let result = ended.value {

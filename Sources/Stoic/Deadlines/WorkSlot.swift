@@ -54,7 +54,7 @@ public final class WorkSlot<Value: Sendable>: Sendable {
     ) async throws -> Value {
         try Task.checkCancellation()
         let piece = try core.enter(policy, SlotPiece(core.label, core.clock, work, waiters: 1))
-        let result = await piece.outcome.wait()
+        let result = await piece.outcome.wait(for: Site("the work of a slot"))
         core.leave(piece)
         switch result {
         case .success(let value): return value

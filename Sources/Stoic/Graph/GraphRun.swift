@@ -71,12 +71,12 @@ final class GraphRun: Sendable {
         tell(.graphStarting, .info, [.init("services", provides.count)])
         if !provides.isEmpty {
             post(.command(Command(.up, by: label)))
-            guard let isUp = await up.wait() else {
+            guard let isUp = await up.wait(for: Site("the start of a graph")) else {
                 await stop(.cancelled(context.cause?.recorded ?? .requested))
                 throw CancellationError()
             }
             guard isUp else {
-                await shielded { _ = await ended.wait() }
+                await shielded { _ = await ended.wait(for: Site("the end of a graph")) }
                 throw state.withLock { $0.workFailure } ?? startError()
             }
         }
@@ -188,7 +188,7 @@ extension GraphRun {
         guard !provides.isEmpty else { return }
         note(exit)
         post(.command(Command(.stopProject(.requested(exit.summary)), by: label)))
-        await shielded { _ = await ended.wait() }
+        await shielded { _ = await ended.wait(for: Site("the end of a graph")) }
     }
 
     /// Remembers why everything ends, unless that is known already.

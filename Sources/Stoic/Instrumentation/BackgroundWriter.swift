@@ -82,7 +82,8 @@ package final class BackgroundWriter: Sendable {
         if isEmpty { return true }
         wakeup.post()
         // Real time: a sink is outside of what a test simulates.
-        return await done.wait(until: .in(limit, clock: .continuous)) != nil
+        return await done.wait(for: Site("a flush"), until: .in(limit, clock: .continuous))
+            != nil
     }
 
     private func startThread() {

@@ -64,7 +64,8 @@ public struct Hedge: Sendable {
             return try await passing(operation)
         }
         _ = siblings.start(1) { [self] () async throws -> R in
-            guard await first.wait(until: slow) == nil, !Task.isCancelled, mayBegin(budget)
+            guard await first.wait(for: Site("the first call"), until: slow) == nil,
+                !Task.isCancelled, mayBegin(budget)
             else { throw NotNeeded() }
             second.fulfil(true)
             return try await passing(operation)

@@ -151,7 +151,7 @@ extension RateLimiter {
         _ parking: Parking<Call>, _ ticket: Ticket
     ) async throws {
         let call = await withTaskCancellationHandler {
-            await parking.value()
+            await parking.value(at: Site("a token of a rate limiter"), label)
         } onCancel: {
             // Who leads hears of its cancellation by itself, and must hand over.
             state.withLock { $0.leaveUnlessFirst(ticket) }?.settle(.cancelled)

@@ -119,7 +119,7 @@ public final class Semaphore: Sendable {
             }
         }
         let outcome = await withTaskCancellationHandler {
-            await parking.value()
+            await parking.value(at: Site("a permit of a semaphore"), report.label)
         } onCancel: {
             leave(ticket, .cancelled)
         }

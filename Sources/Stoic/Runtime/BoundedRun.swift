@@ -42,12 +42,13 @@ struct BoundedRun {
             }
         }
         return await shielded {
-            if let result = await ended.wait(until: cancelAt) {
+            if let result = await ended.wait(for: Site("the end of cleanup"), until: cancelAt) {
                 return .ended(result, afterItsTime: false)
             }
             cause.record(.deadlineExpired)
             task.cancel()
-            if let result = await ended.wait(until: leaveAt) {
+            let cut = Site("the end of cleanup that was cancelled")
+            if let result = await ended.wait(for: cut, until: leaveAt) {
                 return .ended(result, afterItsTime: true)
             }
             return await leave(ended, late: late)
@@ -64,7 +65,8 @@ struct BoundedRun {
     ) async -> BoundedEnd<R> {
         guard AbandonedWork.begin(for: owner) else {
             emit(.deadlineAbandonmentSaturated, .error, [.init("cap", AbandonedWork.cap)])
-            guard let result = await ended.wait() else {
+            let saturated = Site("the end of cleanup that may not be left behind")
+            guard let result = await ended.wait(for: saturated) else {
                 preconditionFailure("a shielded wait ended without a value")
             }
             return .ended(result, afterItsTime: true)
@@ -72,7 +74,8 @@ struct BoundedRun {
         let owner = owner
         // Accounted for by `AbandonedWork`: this task ends when what was left behind does.
         _ = spawn {
-            guard let result = await ended.wait() else { return }
+            let left = Site("the end of cleanup that was left behind")
+            guard let result = await ended.wait(for: left) else { return }
             AbandonedWork.end(for: owner)
             late(result)
         }

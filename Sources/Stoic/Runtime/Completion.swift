@@ -36,17 +36,21 @@ package final class Completion<Value: Sendable>: Sendable {
     }
 
     /// Waits for the value; `nil` if the task is cancelled first.
-    package nonisolated(nonsending) func wait() async -> Value? {
+    package nonisolated(nonsending) func wait(
+        for site: Site = Site("a completion")
+    ) async -> Value? {
         let parking = Parking<Value?>()
         let id = enter(parking)
-        let value = await parking.value(cancelled: nil)
+        let value = await parking.value(cancelled: nil, at: site)
         if let id { leave(id) }
         return value
     }
 
     /// Waits for the value at most until `deadline`; `nil` if that passes, or the task is
     /// cancelled, first.
-    package nonisolated(nonsending) func wait(until deadline: Deadline) async -> Value? {
+    package nonisolated(nonsending) func wait(
+        for site: Site = Site("a completion"), until deadline: Deadline
+    ) async -> Value? {
         let parking = Parking<Value?>()
         let id = enter(parking)
         let timer = spawn {
@@ -54,7 +58,7 @@ package final class Completion<Value: Sendable>: Sendable {
             guard await deadline.sleep() else { return }
             parking.settle(nil)
         }
-        let value = await parking.value(cancelled: nil)
+        let value = await parking.value(cancelled: nil, at: site)
         timer.cancel()
         if let id { leave(id) }
         return value

@@ -40,12 +40,13 @@ final class Mailbox<Message: Sendable>: Sendable {
     }
 
     private func wait(at parking: Parking<Bool>, until deadline: Deadline?) async -> Bool {
-        guard let deadline else { return await parking.value() }
+        let site = Site("the next message")
+        guard let deadline else { return await parking.value(at: site) }
         let timer = spawn {
             guard await deadline.sleep() else { return }
             parking.settle(false)
         }
         defer { timer.cancel() }
-        return await parking.value()
+        return await parking.value(at: site)
     }
 }

@@ -36,7 +36,19 @@ final class Parking<Value: Sendable>: Sendable {
     }
 
     /// Waits for the value, whatever happens to the task. Called once.
-    nonisolated(nonsending) func value() async -> Value {
+    /// - Parameters:
+    ///   - site: What it waits for, and where; for a test that finds everything at a standstill.
+    ///   - label: The name that the owner of this place goes by.
+    nonisolated(nonsending) func value(
+        at site: Site = Site("a value"), _ label: @autoclosure () -> String = ""
+    ) async -> Value {
+        guard let live = LiveWork.watching else { return await park() }
+        let id = live.begin(.wait, site, label())
+        defer { live.end(id) }
+        return await park()
+    }
+
+    private nonisolated(nonsending) func park() async -> Value {
         await withCheckedContinuation { continuation in
             let settled: Value? = state.withLock { state in
                 switch state {
@@ -55,9 +67,11 @@ final class Parking<Value: Sendable>: Sendable {
     }
 
     /// Waits for the value, or until the task is cancelled, which settles it with `cancelled`.
-    nonisolated(nonsending) func value(cancelled: Value) async -> Value {
+    nonisolated(nonsending) func value(
+        cancelled: Value, at site: Site, _ label: @autoclosure () -> String = ""
+    ) async -> Value {
         await withTaskCancellationHandler {
-            await value()
+            await value(at: site, label())
         } onCancel: {
             settle(cancelled)
         }

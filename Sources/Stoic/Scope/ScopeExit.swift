@@ -35,7 +35,8 @@ struct ScopeExit {
         for fork in forks { fork.task.cancel() }
         let wait = min(Self.forkWait, max(end.remaining, .zero) / 2)
         let deadline = Deadline.in(wait, clock: clock)
-        for fork in forks where await fork.ended.wait(until: deadline) == nil {
+        let site = Site("a fork that was cancelled")
+        for fork in forks where await fork.ended.wait(for: site, until: deadline) == nil {
             await abandon(fork)
         }
     }
@@ -43,13 +44,13 @@ struct ScopeExit {
     private func abandon(_ fork: ScopeCore.Fork) async {
         guard AbandonedWork.begin(for: core.abandoned) else {
             emit(.deadlineAbandonmentSaturated, .error, [.init("cap", AbandonedWork.cap)])
-            _ = await fork.ended.wait()
+            _ = await fork.ended.wait(for: Site("a fork that may not be left behind"))
             return
         }
         emit(.scopeAbandonedWork, .warning, [.init("fork", fork.label)])
         let owner = core.abandoned
         _ = spawn {
-            _ = await fork.ended.wait()
+            _ = await fork.ended.wait(for: Site("a fork that was left behind"))
             AbandonedWork.end(for: owner)
         }
     }

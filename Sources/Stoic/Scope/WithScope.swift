@@ -13,6 +13,9 @@ public nonisolated(nonsending) func withScope<R, E: Error>(
     body: nonisolated(nonsending) (borrowing Scope) async throws(E) -> R
 ) async throws(E) -> R {
     let core = ScopeCore(label)
+    let live = LiveWork.watching
+    let open = live?.begin(.scope, Site("a scope"), label)
+    defer { if let open { live?.end(open) } }
     let result: Result<R, E> = await withContext(core.context) {
         await runBody(body, core)
     }

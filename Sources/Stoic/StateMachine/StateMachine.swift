@@ -65,7 +65,8 @@ where
         case .isThere(let state): return state
         case .isOver: throw StateMachineEnded()
         case .added(let id):
-            let answer = await parking.value(cancelled: .cancelled)
+            let answer = await parking.value(
+                cancelled: .cancelled, at: Site("a state"), table.label)
             core.withLock { $0.removeWaiter(id) }
             switch answer {
             case .entered(let state): return state
@@ -109,10 +110,11 @@ where
 
     /// The next event; `nil` as soon as the caller is cancelled.
     private nonisolated(nonsending) func next() async -> MachineInput<Event>? {
+        let site = Site("the next event of a state machine")
         while !Task.isCancelled {
             let parking = Parking<Bool>()
             if let input = core.withLock({ $0.next(or: parking) }) { return input }
-            guard await parking.value(cancelled: false) else { return nil }
+            guard await parking.value(cancelled: false, at: site, table.label) else { return nil }
         }
         return nil
     }

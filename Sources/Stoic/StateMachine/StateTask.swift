@@ -38,12 +38,16 @@ struct StateTask: Sendable {
         task.cancel()
         if ended.value != nil { return false }
         return await shielded {
-            if await ended.wait(until: .in(leaveTimeout, clock: clock)) != nil { return false }
+            if await ended.wait(
+                for: Site("the work of a state"), until: .in(leaveTimeout, clock: clock)) != nil
+            {
+                return false
+            }
             switch abandonment.leaveBehind(after: leaveTimeout) {
             case .abandoned:
                 return true
             case .ended, .saturated:
-                _ = await ended.wait()
+                _ = await ended.wait(for: Site("work of a state that was left behind"))
                 return false
             }
         }

@@ -228,7 +228,7 @@ struct SupervisorLoop {
         run.task.cancel()
         let wait = FairShare.slot(wanted: spec.stopTimeout, remaining: end.remaining, later: later)
         let child = Event.Field("child", spec.label)
-        if await run.ended.wait(until: .in(wait, clock: end.clock)) != nil {
+        if await run.ended.wait(for: Site("a stop"), until: .in(wait, clock: end.clock)) != nil {
             emit(.supervisorChildStopped, .info, [child], in: core.context)
             return nil
         }
@@ -240,12 +240,12 @@ struct SupervisorLoop {
         let owner = core.context.abandoned
         guard AbandonedWork.begin(for: owner) else {
             emit(.deadlineAbandonmentSaturated, .error, [child], in: core.context)
-            _ = await run.ended.wait()
+            _ = await run.ended.wait(for: Site("a child that may not be left behind"))
             return
         }
         emit(.supervisorChildAbandoned, .error, [child], in: core.context)
         _ = spawn {
-            _ = await run.ended.wait()
+            _ = await run.ended.wait(for: Site("a child that was left behind"))
             AbandonedWork.end(for: owner)
         }
     }

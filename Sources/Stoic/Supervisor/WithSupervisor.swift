@@ -18,7 +18,9 @@ public struct Supervisor: ~Copyable, Sendable {
 
     /// Waits until the supervisor has ended by itself: by escalation, or by its rule for
     /// significant children. Returns at once when the caller is cancelled.
-    public nonisolated(nonsending) func waitForEnd() async { _ = await core.idle.wait() }
+    public nonisolated(nonsending) func waitForEnd() async {
+        _ = await core.idle.wait(for: Site("the end of the children"))
+    }
 
     /// How many children run now.
     public var runningCount: Int {

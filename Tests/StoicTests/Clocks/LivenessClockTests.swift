@@ -58,28 +58,27 @@ struct LivenessClockTests {
 
     @Test("CLK-3: many sleepers see one gap once")
     func shared() async throws {
-        for seed: UInt64 in 0..<50 {
-            try await simulate(seed: seed, order: .uniform) { world in
-                let base = JumpingClock(world.clock)
-                let liveness = AnyClock(source: LivenessClock(AnyClock(base)))
-                let sleepers = (1...5).map { count in
-                    spawn {
-                        let began = liveness.now
-                        do { try await liveness.sleep(for: .seconds(count)) } catch {
-                            return Duration.zero
-                        }
-                        return began.duration(to: liveness.now)
+        try await explore(seeds: 17, under: SimulatedOrder.punctual) { world in
+            let seed = world.seed
+            let base = JumpingClock(world.clock)
+            let liveness = AnyClock(source: LivenessClock(AnyClock(base)))
+            let sleepers = (1...5).map { count in
+                spawn {
+                    let began = liveness.now
+                    do { try await liveness.sleep(for: .seconds(count)) } catch {
+                        return Duration.zero
                     }
+                    return began.duration(to: liveness.now)
                 }
-                try await world.clock.advance(by: .milliseconds(700))
-                base.jump(by: .seconds(60))
-                for (place, sleeper) in sleepers.enumerated() {
-                    let passed = await sleeper.value
-                    let wanted = Duration.seconds(place + 1)
-                    #expect(passed >= wanted && passed <= wanted + .milliseconds(500))
-                }
-                #expect(world.events.names == ["liveness.paused"], "seed \(seed)")
             }
+            try await world.clock.advance(by: .milliseconds(700))
+            base.jump(by: .seconds(60))
+            for (place, sleeper) in sleepers.enumerated() {
+                let passed = await sleeper.value
+                let wanted = Duration.seconds(place + 1)
+                #expect(passed >= wanted && passed <= wanted + .milliseconds(500))
+            }
+            #expect(world.events.names == ["liveness.paused"], "seed \(seed)")
         }
     }
 

@@ -107,7 +107,7 @@ struct MapConcurrentTests {
 
     @Test("CON-6: a million elements, eight at a time, in memory for eight")
     func bounded() async throws {
-        try await simulate { _ in
+        try await simulate(mostSteps: 50_000_000) { _ in
             let (elements, work) = (Census(), Census())
             let counted = (0..<1_000_000).lazy.map { _ in Counted(elements) }
             try await forEachConcurrent(counted, limit: 8) { element in

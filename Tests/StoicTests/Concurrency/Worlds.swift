@@ -3,11 +3,13 @@ import Synchronization
 
 @testable import Stoic
 
-/// Runs `body` in two hundred worlds, each with an order of its own.
+/// Runs `body` in two hundred worlds, each with an order of its own, and in more where the
+/// environment says so.
 func inManyWorlds(
-    _ count: UInt64 = 200, _ body: @escaping @Sendable (SimulatedWorld) async throws -> Void
+    _ count: Int = 200, _ body: @escaping @Sendable (SimulatedWorld) async throws -> Void
 ) async throws {
-    for seed in 0..<count { try await simulate(seed: seed, order: .uniform, body) }
+    let orders = SimulatedOrder.punctual
+    try await explore(seeds: (count + orders.count - 1) / orders.count, under: orders, body)
 }
 
 extension SimulatedWorld {

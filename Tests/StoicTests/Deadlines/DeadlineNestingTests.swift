@@ -90,38 +90,36 @@ struct DeadlineNestingTests {
 
     @Test("DL-7: the caller and the timer at the same moment: one cause, and it decides")
     func together() async throws {
-        var seen: Set<CancellationCause> = []
-        for seed: UInt64 in 0..<200 {
-            let cause = try await simulate(seed: seed, order: .uniform) { world in
-                let cause = Mutex<CancellationCause?>(nil)
-                let call = spawn {
-                    await outcome {
-                        try await withTimeout(.seconds(5)) {
-                            defer { cause.withLock { $0 = Cancellation.cause } }
-                            try await workPolitely(.seconds(100))
-                            return 7
-                        }
+        let seen = Mutex<Set<CancellationCause>>([])
+        try await explore(seeds: 67, under: SimulatedOrder.punctual) { world in
+            let seed = world.seed
+            let cause = Mutex<CancellationCause?>(nil)
+            let call = spawn {
+                await outcome {
+                    try await withTimeout(.seconds(5)) {
+                        defer { cause.withLock { $0 = Cancellation.cause } }
+                        try await workPolitely(.seconds(100))
+                        return 7
                     }
                 }
-                let canceller = spawn {
-                    await Task.yield()
-                    await workStubbornly(.seconds(5))
-                    call.cancel()
-                }
-                let result = await call.value
-                await canceller.value
-                let first = cause.withLock { $0 }
-                let names = world.events.names
-                if first == .deadlineExpired {
-                    #expect(result == .exceeded(DeadlineExceeded(limit: .seconds(5))))
-                    #expect(names == ["deadline.expired"], "seed \(seed)")
-                } else {
-                    #expect(result == .cancelled, "seed \(seed)")
-                    #expect(names == [], "seed \(seed)")
-                }
-                return first
             }
-            if let cause { seen.insert(cause) }
+            let canceller = spawn {
+                await Task.yield()
+                await workStubbornly(.seconds(5))
+                call.cancel()
+            }
+            let result = await call.value
+            await canceller.value
+            let first = cause.withLock { $0 }
+            let names = world.events.names
+            if first == .deadlineExpired {
+                #expect(result == .exceeded(DeadlineExceeded(limit: .seconds(5))))
+                #expect(names == ["deadline.expired"], "seed \(seed)")
+            } else {
+                #expect(result == .cancelled, "seed \(seed)")
+                #expect(names == [], "seed \(seed)")
+            }
+            if let first { seen.withLock { _ = $0.insert(first) } }
         }
         #expect(seen == [.deadlineExpired, .requested])
     }

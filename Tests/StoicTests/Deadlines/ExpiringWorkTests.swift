@@ -75,30 +75,27 @@ struct ExpiringWorkTests {
 
     @Test("EXP-4: expiry and return together: one answer, in every order")
     func together() async throws {
-        var seen: Set<ExpiringWork.Answer> = []
-        for seed: UInt64 in 0..<200 {
-            let answers = try await simulate(seed: seed, order: .uniform) { world in
-                let answers = Answers()
-                let work = ExpiringWork(grantSeconds: 25)
-                let run = spawn {
-                    await work.run(answer: answers.take) { _ in
-                        await workStubbornly(.seconds(1))
-                        return 7
-                    }
-                }
-                let expiry = spawn {
+        let seen = Mutex<Set<ExpiringWork.Answer>>([])
+        try await explore(seeds: 67, under: SimulatedOrder.punctual) { world in
+            let answers = Answers()
+            let work = ExpiringWork(grantSeconds: 25)
+            let run = spawn {
+                await work.run(answer: answers.take) { _ in
                     await workStubbornly(.seconds(1))
-                    work.expire()
+                    return 7
                 }
-                #expect(await run.value == 7)
-                await expiry.value
-                #expect(world.events.names == ["expiring.expired"])
-                return answers.all
             }
-            #expect(answers.count == 1, "seed \(seed)")
-            seen.formUnion(answers)
+            let expiry = spawn {
+                await workStubbornly(.seconds(1))
+                work.expire()
+            }
+            #expect(await run.value == 7)
+            await expiry.value
+            #expect(world.events.names == ["expiring.expired"])
+            #expect(answers.all.count == 1)
+            seen.withLock { $0.formUnion(answers.all) }
         }
-        #expect(seen == [.done, .expired])
+        #expect(seen.withLock { $0 } == [.done, .expired])
     }
 
     @Test("EXP-5: the caller cancels: passed on, its own cause, silent as nobody else decides")

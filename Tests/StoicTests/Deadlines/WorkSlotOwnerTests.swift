@@ -122,44 +122,43 @@ struct WorkSlotOwnerTests {
 
     @Test("SLT-14: any mix of callers, cancellations and a close: one at a time, nothing left")
     func anyMix() async throws {
-        for seed: UInt64 in 0..<200 {
-            try await simulate(seed: seed, order: .uniform) { world in
-                let slot = WorkSlot<Int>("mix", endingWithin: .seconds(2))
-                let atWork = Mutex(0)
-                var random = RandomSource.seeded(seed)
-                var callers: [Task<Outcome, Never>] = []
-                let policies: [WorkSlot<Int>.Policy] = [.replace, .keep, .join]
-                for number in 0..<8 {
-                    let policy = policies[Int.random(in: 0..<3, using: &random)]
-                    let time = Duration.milliseconds(Int.random(in: 0...900, using: &random))
-                    callers.append(
-                        spawn {
-                            await outcome {
-                                try await slot.run(policy) {
-                                    let count = atWork.withLock { count in
-                                        count += 1
-                                        return count
-                                    }
-                                    defer { atWork.withLock { $0 -= 1 } }
-                                    #expect(count == 1, "seed \(seed)")
-                                    await workStubbornly(time)
-                                    return number
+        try await explore(seeds: 67, under: SimulatedOrder.punctual) { world in
+            let seed = world.seed
+            let slot = WorkSlot<Int>("mix", endingWithin: .seconds(2))
+            let atWork = Mutex(0)
+            var random = RandomSource.seeded(seed)
+            var callers: [Task<Outcome, Never>] = []
+            let policies: [WorkSlot<Int>.Policy] = [.replace, .keep, .join]
+            for number in 0..<8 {
+                let policy = policies[Int.random(in: 0..<3, using: &random)]
+                let time = Duration.milliseconds(Int.random(in: 0...900, using: &random))
+                callers.append(
+                    spawn {
+                        await outcome {
+                            try await slot.run(policy) {
+                                let count = atWork.withLock { count in
+                                    count += 1
+                                    return count
                                 }
+                                defer { atWork.withLock { $0 -= 1 } }
+                                #expect(count == 1, "seed \(seed)")
+                                await workStubbornly(time)
+                                return number
                             }
-                        })
-                    let pause = Duration.milliseconds(Int.random(in: 0...300, using: &random))
-                    try await world.clock.advance(by: pause)
-                    if Bool.random(using: &random) {
-                        callers.randomElement(using: &random)?.cancel()
-                    }
+                        }
+                    })
+                let pause = Duration.milliseconds(Int.random(in: 0...300, using: &random))
+                try await world.clock.advance(by: pause)
+                if Bool.random(using: &random) {
+                    callers.randomElement(using: &random)?.cancel()
                 }
-                await slot.close()
-                for caller in callers { _ = await caller.value }
-                #expect(!slot.isTaken, "seed \(seed)")
-                #expect(atWork.withLock { $0 } == 0, "seed \(seed)")
-                #expect(AbandonedWork.inProcess == 0, "seed \(seed)")
-                #expect(world.clock.sleeperCount == 0, "seed \(seed)")
             }
+            await slot.close()
+            for caller in callers { _ = await caller.value }
+            #expect(!slot.isTaken, "seed \(seed)")
+            #expect(atWork.withLock { $0 } == 0, "seed \(seed)")
+            #expect(AbandonedWork.inProcess == 0, "seed \(seed)")
+            #expect(world.clock.sleeperCount == 0, "seed \(seed)")
         }
     }
 }

@@ -62,41 +62,40 @@ struct WorkSlotTests {
 
     @Test("SLT-3: many replace at once: never two at work, the newest runs, the others hear of it")
     func replacesAtOnce() async throws {
-        for seed: UInt64 in 0..<200 {
-            try await simulate(seed: seed, order: .uniform) { world in
-                let slot = WorkSlot<Int>("search")
-                let atWork = Mutex(0)
-                let callers = (0..<4).map { number in
-                    spawn {
-                        await outcome {
-                            try await slot.run(.replace) {
-                                let others = atWork.withLock { count in
-                                    count += 1
-                                    return count - 1
-                                }
-                                defer { atWork.withLock { $0 -= 1 } }
-                                #expect(others == 0, "seed \(seed)")
-                                try await workPolitely(.seconds(1))
-                                return number
+        try await explore(seeds: 67, under: SimulatedOrder.punctual) { world in
+            let seed = world.seed
+            let slot = WorkSlot<Int>("search")
+            let atWork = Mutex(0)
+            let callers = (0..<4).map { number in
+                spawn {
+                    await outcome {
+                        try await slot.run(.replace) {
+                            let others = atWork.withLock { count in
+                                count += 1
+                                return count - 1
                             }
+                            defer { atWork.withLock { $0 -= 1 } }
+                            #expect(others == 0, "seed \(seed)")
+                            try await workPolitely(.seconds(1))
+                            return number
                         }
                     }
                 }
-                var values: [Int] = []
-                var cancelled = 0
-                for caller in callers {
-                    switch await caller.value {
-                    case .value(let number): values.append(number)
-                    case .cancelled: cancelled += 1
-                    case .rejected, .failed, .exceeded, .other: Issue.record("seed \(seed)")
-                    }
-                }
-                #expect(values.count == 1 && cancelled == 3, "seed \(seed)")
-                #expect(!slot.isTaken)
-                let names = world.events.names
-                let isRight = names.allSatisfy { $0 == "slot.replaced" || $0 == "slot.superseded" }
-                #expect(names.count == 3 && isRight, "seed \(seed): \(names)")
             }
+            var values: [Int] = []
+            var cancelled = 0
+            for caller in callers {
+                switch await caller.value {
+                case .value(let number): values.append(number)
+                case .cancelled: cancelled += 1
+                case .rejected, .failed, .exceeded, .other: Issue.record("seed \(seed)")
+                }
+            }
+            #expect(values.count == 1 && cancelled == 3, "seed \(seed)")
+            #expect(!slot.isTaken)
+            let names = world.events.names
+            let isRight = names.allSatisfy { $0 == "slot.replaced" || $0 == "slot.superseded" }
+            #expect(names.count == 3 && isRight, "seed \(seed): \(names)")
         }
     }
 

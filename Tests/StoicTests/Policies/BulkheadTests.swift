@@ -34,28 +34,27 @@ struct BulkheadTests {
 
     @Test("BLK-2: timed out, cancelled and admitted at once: one end, and no place is lost")
     func races() async throws {
-        for seed in UInt64(0)..<10_000 {
-            try await simulate(seed: seed, order: .uniform) { world in
-                let bulkhead = Bulkhead(limit: 1, queue: 2, maxWait: .seconds(1))
-                let ends = Notes()
-                let callers = (0..<3).map { _ in
-                    spawn {
-                        do {
-                            try await bulkhead.run {
-                                try await world.clock.sleep(for: .seconds(1))
-                            }
-                            ends.add("ran")
-                        } catch { ends.add("\(error)") }
-                    }
+        try await explore(seeds: 2_500) { world in
+            let seed = world.seed
+            let bulkhead = Bulkhead(limit: 1, queue: 2, maxWait: .seconds(1))
+            let ends = Notes()
+            let callers = (0..<3).map { _ in
+                spawn {
+                    do {
+                        try await bulkhead.run {
+                            try await world.clock.sleep(for: .seconds(1))
+                        }
+                        ends.add("ran")
+                    } catch { ends.add("\(error)") }
                 }
-                try await world.clock.sleep(for: .seconds(1))
-                callers[2].cancel()
-                for caller in callers { await caller.value }
-                #expect(ends.lines.count == 3)
-                #expect(bulkhead.running == 0 && bulkhead.waiting == 0, "seed \(seed)")
-                let known = ["bulkhead.queued", "bulkhead.waited", "bulkhead.rejected"]
-                #expect(world.events.names.allSatisfy(known.contains))
             }
+            try await world.clock.sleep(for: .seconds(1))
+            callers[2].cancel()
+            for caller in callers { await caller.value }
+            #expect(ends.lines.count == 3)
+            #expect(bulkhead.running == 0 && bulkhead.waiting == 0, "seed \(seed)")
+            let known = ["bulkhead.queued", "bulkhead.waited", "bulkhead.rejected"]
+            #expect(world.events.names.allSatisfy(known.contains))
         }
     }
 

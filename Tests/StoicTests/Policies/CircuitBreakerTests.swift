@@ -46,25 +46,23 @@ struct CircuitBreakerTests {
 
     @Test("BRK-3: of many callers at the moment it half-opens, exactly one is a probe")
     func oneProbe() async throws {
-        for seed in UInt64(0)..<200 {
-            try await simulate(seed: seed, order: .uniform) { world in
-                let breaker = CircuitBreaker("db")
-                let db = Dependency()
-                await breaker.trip(db)
-                let callers = (0..<20).map { _ in
-                    spawn {
-                        do { try await world.clock.sleep(for: .seconds(10)) } catch {}
-                        return await breaker.word {
-                            try await world.clock.sleep(for: .seconds(1))
-                            return await db.succeed()
-                        }
+        try await explore(seeds: 67, under: SimulatedOrder.punctual) { world in
+            let breaker = CircuitBreaker("db")
+            let db = Dependency()
+            await breaker.trip(db)
+            let callers = (0..<20).map { _ in
+                spawn {
+                    do { try await world.clock.sleep(for: .seconds(10)) } catch {}
+                    return await breaker.word {
+                        try await world.clock.sleep(for: .seconds(1))
+                        return await db.succeed()
                     }
                 }
-                var words: [String: Int] = [:]
-                for caller in callers { words[await caller.value, default: 0] += 1 }
-                #expect(words == ["value": 1, "refused": 19])
-                #expect(world.events.names.filter { $0 == "breaker.halfOpened" }.count == 1)
             }
+            var words: [String: Int] = [:]
+            for caller in callers { words[await caller.value, default: 0] += 1 }
+            #expect(words == ["value": 1, "refused": 19])
+            #expect(world.events.names.filter { $0 == "breaker.halfOpened" }.count == 1)
         }
     }
 

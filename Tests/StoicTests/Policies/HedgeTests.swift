@@ -109,18 +109,17 @@ struct HedgeTests {
 
     @Test("HDG-6: a cancelled caller: both calls are cancelled and have ended")
     func cancelled() async throws {
-        for seed in UInt64(0)..<200 {
-            try await simulate(seed: seed, order: .uniform) { world in
-                let db = SlowDependency(world, seconds: [99, 99])
-                let call = spawn { () -> String in
-                    await thrown { try await Hedge().run { try await db.ask() } }
-                }
-                try await world.clock.sleep(for: .seconds(2 + Int(seed % 2)))
-                call.cancel()
-                #expect(await call.value == "CancellationError: nil")
-                #expect(db.running == 0)
-                #expect(!world.events.names.contains("hedge.won"))
+        try await explore(seeds: 67, under: SimulatedOrder.punctual) { world in
+            let seed = world.seed
+            let db = SlowDependency(world, seconds: [99, 99])
+            let call = spawn { () -> String in
+                await thrown { try await Hedge().run { try await db.ask() } }
             }
+            try await world.clock.sleep(for: .seconds(2 + Int(seed % 2)))
+            call.cancel()
+            #expect(await call.value == "CancellationError: nil")
+            #expect(db.running == 0)
+            #expect(!world.events.names.contains("hedge.won"))
         }
     }
 

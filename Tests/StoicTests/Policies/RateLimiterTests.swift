@@ -68,31 +68,29 @@ struct RateLimiterTests {
 
     @Test("RAT-2: a thousand waiters are cancelled: the tokens are what they were")
     func cancelled() async throws {
-        for seed in UInt64(0)..<20 {
-            try await simulate(seed: seed, order: .uniform) { world in
-                let limiter = RateLimiter(
-                    rate: 1, per: .seconds(1), burst: 1, excess: .wait(max: .seconds(2_000)))
-                try await limiter.acquire()
-                let waiters = (0..<1_000).map { _ in
-                    spawn { () -> Bool in
-                        do {
-                            try await limiter.acquire()
-                            return false
-                        } catch { return error is CancellationError }
-                    }
+        try await explore(seeds: 7, under: SimulatedOrder.punctual) { world in
+            let limiter = RateLimiter(
+                rate: 1, per: .seconds(1), burst: 1, excess: .wait(max: .seconds(2_000)))
+            try await limiter.acquire()
+            let waiters = (0..<1_000).map { _ in
+                spawn { () -> Bool in
+                    do {
+                        try await limiter.acquire()
+                        return false
+                    } catch { return error is CancellationError }
                 }
-                try await world.clock.sleep(for: .milliseconds(500))
-                #expect(limiter.waiting == 1_000)
-                for waiter in waiters { waiter.cancel() }
-                for waiter in waiters { #expect(await waiter.value) }
-                #expect(limiter.waiting == 0)
-                #expect(limiter.available == 0)
-                try await world.clock.sleep(for: .milliseconds(500))
-                #expect(limiter.available == 1)
-                #expect(world.clock.sleeperCount == 0)
-                let names = Set(world.events.names)
-                #expect(names == ["rateLimit.delayed"], "a cancelled wait is silent")
             }
+            try await world.clock.sleep(for: .milliseconds(500))
+            #expect(limiter.waiting == 1_000)
+            for waiter in waiters { waiter.cancel() }
+            for waiter in waiters { #expect(await waiter.value) }
+            #expect(limiter.waiting == 0)
+            #expect(limiter.available == 0)
+            try await world.clock.sleep(for: .milliseconds(500))
+            #expect(limiter.available == 1)
+            #expect(world.clock.sleeperCount == 0)
+            let names = Set(world.events.names)
+            #expect(names == ["rateLimit.delayed"], "a cancelled wait is silent")
         }
     }
 
@@ -131,26 +129,24 @@ struct RateLimiterTests {
 
     @Test("RAT-4: a waiter that leaves lets those behind it move up")
     func movesUp() async throws {
-        for seed in UInt64(0)..<200 {
-            try await simulate(seed: seed, order: .uniform) { world in
-                let limiter = RateLimiter(
-                    rate: 1, per: .seconds(1), burst: 1, excess: .wait(max: .seconds(9)))
-                try await limiter.acquire()
-                let begun = Mutex<[Duration]>([])
-                let waiters = (0..<6).map { _ in
-                    spawn {
-                        do {
-                            try await limiter.acquire()
-                            begun.withLock { $0.append(world.clock.now.sinceOrigin) }
-                        } catch {}
-                    }
+        try await explore(seeds: 67, under: SimulatedOrder.punctual) { world in
+            let limiter = RateLimiter(
+                rate: 1, per: .seconds(1), burst: 1, excess: .wait(max: .seconds(9)))
+            try await limiter.acquire()
+            let begun = Mutex<[Duration]>([])
+            let waiters = (0..<6).map { _ in
+                spawn {
+                    do {
+                        try await limiter.acquire()
+                        begun.withLock { $0.append(world.clock.now.sinceOrigin) }
+                    } catch {}
                 }
-                try await world.clock.sleep(for: .milliseconds(500))
-                for number in [0, 2, 5] { waiters[number].cancel() }
-                for waiter in waiters { await waiter.value }
-                #expect(begun.withLock { $0 } == [.seconds(1), .seconds(2), .seconds(3)])
-                #expect(Set(world.events.names) == ["rateLimit.delayed"])
             }
+            try await world.clock.sleep(for: .milliseconds(500))
+            for number in [0, 2, 5] { waiters[number].cancel() }
+            for waiter in waiters { await waiter.value }
+            #expect(begun.withLock { $0 } == [.seconds(1), .seconds(2), .seconds(3)])
+            #expect(Set(world.events.names) == ["rateLimit.delayed"])
         }
     }
 

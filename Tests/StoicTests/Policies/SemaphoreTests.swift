@@ -156,32 +156,31 @@ struct SemaphoreTests {
 
     @Test("SEM-7: granted, cancelled and timed out at once: one end, and no permit is lost")
     func races() async throws {
-        for seed in UInt64(0)..<2_000 {
-            try await simulate(seed: seed, order: .uniform) { world in
-                let semaphore = Semaphore(limit: 1, queue: 3)
-                let ends = Notes()
-                let held = try await semaphore.acquire()
-                let waiters = (0..<3).map { _ in
-                    spawn {
-                        do {
-                            let permit = try await semaphore.acquire(within: .seconds(1))
-                            ends.add("granted")
-                            permit.release()
-                        } catch { ends.add("\(error)") }
-                    }
+        try await explore(seeds: 500) { world in
+            let seed = world.seed
+            let semaphore = Semaphore(limit: 1, queue: 3)
+            let ends = Notes()
+            let held = try await semaphore.acquire()
+            let waiters = (0..<3).map { _ in
+                spawn {
+                    do {
+                        let permit = try await semaphore.acquire(within: .seconds(1))
+                        ends.add("granted")
+                        permit.release()
+                    } catch { ends.add("\(error)") }
                 }
-                let canceller = spawn {
-                    do { try await world.clock.sleep(for: .seconds(1)) } catch {}
-                    waiters[1].cancel()
-                }
-                try await world.clock.sleep(for: .seconds(1))
-                held.release()
-                await canceller.value
-                for waiter in waiters { await waiter.value }
-                #expect(ends.lines.count == 3)
-                #expect(semaphore.available == 1, "seed \(seed)")
-                #expect(semaphore.waiting == 0)
             }
+            let canceller = spawn {
+                do { try await world.clock.sleep(for: .seconds(1)) } catch {}
+                waiters[1].cancel()
+            }
+            try await world.clock.sleep(for: .seconds(1))
+            held.release()
+            await canceller.value
+            for waiter in waiters { await waiter.value }
+            #expect(ends.lines.count == 3)
+            #expect(semaphore.available == 1, "seed \(seed)")
+            #expect(semaphore.waiting == 0)
         }
     }
 

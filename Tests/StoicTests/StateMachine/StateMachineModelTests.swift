@@ -56,7 +56,8 @@ struct RandomHouse: Sendable {
 struct StateMachineModelTests {
     @Test("FSM-6: a walk of events is what folding them over the table says (model)")
     func fold() async throws {
-        for seed in UInt64(0)..<500 {
+        try await explore(seeds: 167, under: SimulatedOrder.punctual) { world in
+            let seed = world.seed
             let house = RandomHouse(seed: seed)
             var random = RandomSource.seeded(seed &+ 99)
             let doors = (0..<40).map { _ in
@@ -68,55 +69,52 @@ struct StateMachineModelTests {
                 if case .move(let target) = house.answer(room, door) { expected.append(target) }
             }
             let walk = expected
-            try await simulate(seed: seed, order: .uniform) { world in
-                let machine = StateMachine(try house.table { _, _ in nil })
-                let end = spawn { do { return try await machine.run() } catch { return .a } }
-                for door in doors { try machine.send(door) }
-                try await settle(world)
-                end.cancel()
-                _ = await end.value
-                #expect(entered(world) == walk, "seed \(seed)")
-            }
+            let machine = StateMachine(try house.table { _, _ in nil })
+            let end = spawn { do { return try await machine.run() } catch { return .a } }
+            for door in doors { try machine.send(door) }
+            try await settle(world)
+            end.cancel()
+            _ = await end.value
+            #expect(entered(world) == walk, "seed \(seed)")
         }
     }
 
     @Test("FSM-6: with work, timeouts and senders in any order, no walk leaves the table")
     func walks() async throws {
-        for seed in UInt64(0)..<300 {
+        try await explore(seeds: 100, under: SimulatedOrder.punctual) { world in
+            let seed = world.seed
             let house = RandomHouse(seed: seed)
-            try await simulate(seed: seed, order: .uniform) { world in
-                let alive = Mutex(0)
-                let table = try house.table { room, manner in
-                    .work(in: room, failed: .q, leaveTimeout: .seconds(1)) { machine in
-                        let others = alive.withLock { alive in
-                            defer { alive += 1 }
-                            return alive
-                        }
-                        #expect(others == 0, "two states' work at once, seed \(seed)")
-                        defer { alive.withLock { $0 -= 1 } }
-                        return try await work(manner, machine, world)
+            let alive = Mutex(0)
+            let table = try house.table { room, manner in
+                .work(in: room, failed: .q, leaveTimeout: .seconds(1)) { machine in
+                    let others = alive.withLock { alive in
+                        defer { alive += 1 }
+                        return alive
                     }
+                    #expect(others == 0, "two states' work at once, seed \(seed)")
+                    defer { alive.withLock { $0 -= 1 } }
+                    return try await work(manner, machine, world)
                 }
-                let machine = StateMachine(table)
-                let end = spawn { do { return try await machine.run() } catch { return .a } }
-                let senders = (0..<3).map { number in
-                    spawn {
-                        for _ in 0..<8 {
-                            do {
-                                try await world.clock.sleep(for: .milliseconds(300 + number))
-                                try machine.send(Door.allCases[number])
-                            } catch { Issue.record("\(error)") }
-                        }
-                    }
-                }
-                for sender in senders { await sender.value }
-                end.cancel()
-                _ = await end.value
-                try await world.clock.sleep(for: .seconds(60))
-                #expect(alive.withLock { $0 } == 0)
-                #expect(world.clock.sleeperCount == 0, "seed \(seed)")
-                check(house, world)
             }
+            let machine = StateMachine(table)
+            let end = spawn { do { return try await machine.run() } catch { return .a } }
+            let senders = (0..<3).map { number in
+                spawn {
+                    for _ in 0..<8 {
+                        do {
+                            try await world.clock.sleep(for: .milliseconds(300 + number))
+                            try machine.send(Door.allCases[number])
+                        } catch { Issue.record("\(error)") }
+                    }
+                }
+            }
+            for sender in senders { await sender.value }
+            end.cancel()
+            _ = await end.value
+            try await world.clock.sleep(for: .seconds(60))
+            #expect(alive.withLock { $0 } == 0)
+            #expect(world.clock.sleeperCount == 0, "seed \(seed)")
+            check(house, world)
         }
     }
 

@@ -61,63 +61,59 @@ struct StateMachineTests {
 
     @Test("FSM-3: events that come during a transition are answered after it, in their order")
     func queued() async throws {
-        for seed in UInt64(0)..<200 {
-            try await simulate(seed: seed, order: .uniform) { world in
-                let machine = LinkMachine(
-                    try .link([
-                        .work(in: .connecting, failed: .lost) { _ in
-                            do { try await hang(world) } catch {}
-                            // The state is being left: this takes a second.
-                            await shielded {
-                                do { try await world.clock.sleep(for: .seconds(1)) } catch {}
-                            }
-                            return nil
+        try await explore(seeds: 67, under: SimulatedOrder.punctual) { world in
+            let machine = LinkMachine(
+                try .link([
+                    .work(in: .connecting, failed: .lost) { _ in
+                        do { try await hang(world) } catch {}
+                        // The state is being left: this takes a second.
+                        await shielded {
+                            do { try await world.clock.sleep(for: .seconds(1)) } catch {}
                         }
-                    ]))
-                let end = run(machine)
-                try machine.send(.connect)
-                try await machine.wait(for: .connecting)
-                try machine.send(.connected)
-                try await world.clock.sleep(for: .milliseconds(500))
-                #expect(machine.state == .connecting)
-                for event: Signal in [.lost, .connect, .close] { try machine.send(event) }
-                #expect(await end.value == "closed")
-                let expected = [
-                    "+down", "-down", "+connecting", "-connecting", "+up", "-up", "+down",
-                    "-down", "+connecting", "-connecting", "+closed",
-                ]
-                #expect(world.story == expected)
-            }
+                        return nil
+                    }
+                ]))
+            let end = run(machine)
+            try machine.send(.connect)
+            try await machine.wait(for: .connecting)
+            try machine.send(.connected)
+            try await world.clock.sleep(for: .milliseconds(500))
+            #expect(machine.state == .connecting)
+            for event: Signal in [.lost, .connect, .close] { try machine.send(event) }
+            #expect(await end.value == "closed")
+            let expected = [
+                "+down", "-down", "+connecting", "-connecting", "+up", "-up", "+down",
+                "-down", "+connecting", "-connecting", "+closed",
+            ]
+            #expect(world.story == expected)
         }
     }
 
     @Test("FSM-4: a timeout and an event at once: one moves, the other belongs to the past")
     func timeout() async throws {
-        var ends: Set<[String]> = []
-        for seed in UInt64(0)..<200 {
-            let story = try await simulate(seed: seed, order: .uniform) { world in
-                let machine = LinkMachine(
-                    try .link([.timeout(after: .seconds(3), in: [.connecting], send: .lost)]))
-                let end = run(machine)
-                try machine.send(.connect)
-                try await machine.wait(for: .connecting)
-                let sender = spawn {
-                    do {
-                        try await world.clock.sleep(for: .seconds(3))
-                        try machine.send(.connected)
-                    } catch { Issue.record("\(error)") }
-                }
-                await sender.value
-                try await world.clock.sleep(for: .seconds(30))
-                let wasUp = machine.state == .up
-                try machine.send(.close)
-                #expect(await end.value == "closed")
-                #expect(world.clock.sleeperCount == 0)
-                #expect(world.story.contains("+up") == wasUp, "a stale timeout moves nothing")
-                return world.story
+        let seen = Mutex<Set<[String]>>([])
+        try await explore(seeds: 67, under: SimulatedOrder.punctual) { world in
+            let machine = LinkMachine(
+                try .link([.timeout(after: .seconds(3), in: [.connecting], send: .lost)]))
+            let end = run(machine)
+            try machine.send(.connect)
+            try await machine.wait(for: .connecting)
+            let sender = spawn {
+                do {
+                    try await world.clock.sleep(for: .seconds(3))
+                    try machine.send(.connected)
+                } catch { Issue.record("\(error)") }
             }
-            ends.insert(story)
+            await sender.value
+            try await world.clock.sleep(for: .seconds(30))
+            let wasUp = machine.state == .up
+            try machine.send(.close)
+            #expect(await end.value == "closed")
+            #expect(world.clock.sleeperCount == 0)
+            #expect(world.story.contains("+up") == wasUp, "a stale timeout moves nothing")
+            seen.withLock { _ = $0.insert(world.story) }
         }
+        let ends = seen.withLock { $0 }
         let common = ["+down", "-down", "+connecting", "-connecting"]
         #expect(ends.contains(common + ["+up", "-up", "+closed"]))
         #expect(ends.contains(common + ["+down", "state.forbidden", "-down", "+closed"]))
@@ -172,36 +168,34 @@ struct StateMachineTests {
 
     @Test("FSM-10: a cancelled run ends its work, enters nothing more, and wakes who waits")
     func cancelled() async throws {
-        for seed in UInt64(0)..<200 {
-            try await simulate(seed: seed, order: .uniform) { world in
-                let cause = Completion<CancellationCause?>()
-                let machine = LinkMachine(
-                    try .link([
-                        .work(in: .connecting, failed: .lost) { _ in
-                            do { try await hang(world) } catch {}
-                            cause.fulfil(Cancellation.cause)
-                            return .connected
-                        },
-                        .timeout(after: .seconds(9), in: [.connecting], send: .lost),
-                    ]))
-                let end = run(machine)
-                try machine.send(.connect)
-                try await machine.wait(for: .connecting)
-                let waiter = spawn { () -> Bool in
-                    do {
-                        try await machine.wait(for: .up)
-                        return false
-                    } catch { return error is StateMachineEnded }
-                }
-                try await settle(world)
-                end.cancel()
-                #expect(await end.value == "CancellationError()")
-                #expect(await waiter.value)
-                #expect(cause.value == .scopeClosed)
-                #expect(world.story == ["+down", "-down", "+connecting", "-connecting"])
-                try await settle(world)
-                #expect(world.clock.sleeperCount == 0)
+        try await explore(seeds: 67, under: SimulatedOrder.punctual) { world in
+            let cause = Completion<CancellationCause?>()
+            let machine = LinkMachine(
+                try .link([
+                    .work(in: .connecting, failed: .lost) { _ in
+                        do { try await hang(world) } catch {}
+                        cause.fulfil(Cancellation.cause)
+                        return .connected
+                    },
+                    .timeout(after: .seconds(9), in: [.connecting], send: .lost),
+                ]))
+            let end = run(machine)
+            try machine.send(.connect)
+            try await machine.wait(for: .connecting)
+            let waiter = spawn { () -> Bool in
+                do {
+                    try await machine.wait(for: .up)
+                    return false
+                } catch { return error is StateMachineEnded }
             }
+            try await settle(world)
+            end.cancel()
+            #expect(await end.value == "CancellationError()")
+            #expect(await waiter.value)
+            #expect(cause.value == .scopeClosed)
+            #expect(world.story == ["+down", "-down", "+connecting", "-connecting"])
+            try await settle(world)
+            #expect(world.clock.sleeperCount == 0)
         }
     }
 

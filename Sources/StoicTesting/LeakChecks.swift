@@ -1,0 +1,116 @@
+public import Stoic
+
+/// Work that is still there when nothing should be.
+public struct LeftBehind: Error, CustomStringConvertible {
+    /// What is left, one thing to a line: tasks of the library, open scopes, sleepers, abandoned
+    /// work, services that are not at rest.
+    public let left: [String]
+
+    public var description: String {
+        "something is left:" + left.map { "\n  " + $0 }.joined()
+    }
+}
+
+/// How long a check waits for what is just ending, in real time. In a simulation no time passes.
+private let mostRealWait = Duration.seconds(5)
+
+/// Runs `body` and fails if any of the library's work outlives it: tasks, open scopes and, in a
+/// simulation, anybody who sleeps that did not before.
+///
+/// ```swift
+/// try await expectNoLeaks {
+///     try await withScope("import") { (scope: borrowing Scope) in
+///         scope.fork("progress") { await showProgress() }
+///         try await store.refresh()
+///     }
+/// }
+/// ```
+/// In a simulation what can run runs first; in real time what is ending has five seconds.
+/// - Throws: What `body` throws; else `LeftBehind`.
+public nonisolated(nonsending) func expectNoLeaks<R>(
+    _ body: nonisolated(nonsending) () async throws -> R
+) async throws -> R {
+    let live = LiveWork()
+    let sleepers = SimulatedRun.current?.world.clock.sleeperCount ?? 0
+    return try await live.watch {
+        let value = try await body()
+        try await expectNone {
+            let now = SimulatedRun.current?.world.clock.sleeperCount ?? 0
+            let more = now > sleepers ? ["\(now - sleepers) more sleep than before"] : []
+            return live.remains + more
+        }
+        return value
+    }
+}
+
+/// Runs `body` and fails if work that ignored its cancellation was left behind in it, and has not
+/// ended by now.
+/// - Throws: What `body` throws; else `LeftBehind`.
+public nonisolated(nonsending) func expectNoAbandonedWork<R>(
+    _ body: nonisolated(nonsending) () async throws -> R
+) async throws -> R {
+    let (result, left) = await countingAbandonedWork { try await body() }
+    let value = try result.get()
+    try await expectNone { left() == 0 ? [] : ["\(left()) pieces of abandoned work"] }
+    return value
+}
+
+/// Runs a graph for a test, and fails the test on anything left when it has ended: a service that
+/// is not at rest, abandoned work, a task or a scope of the library. So the end of a test is an
+/// end of the graph like any other.
+///
+/// ```swift
+/// try await withGraph(graph) { _ in
+///     #expect(try await store.read("orders").isEmpty)
+/// }
+/// ```
+/// - Parameters:
+///   - graph: The graph to run.
+///   - exitBudget: As for `ServiceGraph.run`.
+///   - stopTimeout: As for `ServiceGraph.run`.
+///   - body: Runs once everything has started.
+/// - Throws: What `ServiceGraph.run` throws; else `LeftBehind`.
+public nonisolated(nonsending) func withGraph<R>(
+    _ graph: ServiceGraph, exitBudget: Duration = .seconds(30),
+    stopTimeout: Duration = .seconds(10),
+    _ body: nonisolated(nonsending) (Services) async throws -> R
+) async throws -> R {
+    try await expectNoAbandonedWork {
+        try await expectNoLeaks {
+            let value = try await graph.run(exitBudget: exitBudget, stopTimeout: stopTimeout) {
+                services in try await body(services)
+            }
+            let restless = graph.summary
+            guard restless.isEmpty else { throw LeftBehind(left: restless) }
+            return value
+        }
+    }
+}
+
+/// Fails unless `left` comes to nothing.
+private nonisolated(nonsending) func expectNone(_ left: () -> [String]) async throws {
+    if let simulation = SimulatedRun.current {
+        await simulation.world.settle()
+    } else {
+        let end = Deadline.in(mostRealWait, clock: .continuous)
+        while !left().isEmpty, !end.hasPassed {
+            do { try await end.clock.sleep(for: .milliseconds(1)) } catch { break }
+        }
+    }
+    let rest = left()
+    guard rest.isEmpty else { throw LeftBehind(left: rest) }
+}
+
+extension LiveWork {
+    /// Tasks and scopes that live, one to a line.
+    fileprivate var remains: [String] {
+        entries.compactMap { entry in
+            let path = entry.path.isEmpty ? "" : " in " + entry.path.joined(separator: "/")
+            switch entry.kind {
+            case .task: return "\(entry.site)\(path)"
+            case .scope: return "scope \"\(entry.label)\"\(path)"
+            case .wait: return nil
+            }
+        }
+    }
+}
