@@ -24,8 +24,8 @@ struct Attempt: Sendable {
         let simulation = SimulatedRun(seed: seed, order: order)
         let issues = Mutex<[String]>([])
         let thrown = Mutex<(any Error)?>(nil)
-        withKnownIssue(isIntermittent: true) {
-            switch simulation.run(body) {
+        await withKnownIssue(isIntermittent: true) {
+            switch await simulation.run(body) {
             case .success: break
             case .failure(let error): thrown.withLock { $0 = error }
             }

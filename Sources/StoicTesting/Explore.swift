@@ -28,11 +28,14 @@ public func explore(
     _ body: @escaping @Sendable (SimulatedWorld) async throws -> Void
 ) async throws {
     if let replay = Replay.fromEnvironment {
-        return try SimulatedRun(seed: replay.seed, order: replay.order).run(body).get()
+        let run = SimulatedRun(seed: replay.seed, order: replay.order)
+        return try await run.run(body).get()
     }
     let count = environment("STOIC_SEEDS").flatMap { Int($0) } ?? seeds
     for seed in 0..<UInt64(max(count, 1)) {
         try await Exploration(seed: seed, portfolio: portfolio, body: body).run()
+        // Tests in real time run beside this one.
+        await Task.yield()
     }
 }
 

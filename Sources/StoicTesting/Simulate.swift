@@ -25,7 +25,7 @@ public struct SimulatedWorld: Sendable {
     public func sleepMachine(for duration: Duration) { clock.sleepMachine(for: duration) }
 }
 
-/// Runs `body` on one thread, in virtual time, with every choice from `seed`: thirty seconds of
+/// Runs `body`, one job at a time, in virtual time, with every choice from `seed`: thirty seconds of
 /// backoff take microseconds, and a seed that fails once fails always.
 ///
 /// The ambient clocks, randomness, budgets and instrumentation are the simulation's own. Work on
@@ -49,5 +49,5 @@ public func simulate<R: Sendable>(
     _ body: @escaping @Sendable (SimulatedWorld) async throws -> R
 ) async throws -> R {
     let simulation = SimulatedRun(seed: seed, order: order, mostSteps: mostSteps)
-    return try simulation.run(body).get()
+    return try await simulation.run(body).get()
 }

@@ -6,6 +6,9 @@ final class SimulatedRun: Sendable {
     /// What may still run, without time passing, once the body has ended.
     private static let mostStepsAfterwards = 10_000
 
+    /// How many steps hold the thread at once.
+    private static let stepsAtOnce = 1_000
+
     /// The simulation around the current task.
     @TaskLocal static var current: SimulatedRun?
 
@@ -38,10 +41,11 @@ final class SimulatedRun: Sendable {
     /// What a task of this run is, in words.
     func name(of task: Int) -> String { executor.name(of: task) }
 
-    /// Runs `body` to its end, on this thread.
+    /// Runs `body` to its end. Now and then the thread is given to others: tests in real time run
+    /// beside this one.
     func run<R: Sendable>(
         _ body: @escaping @Sendable (SimulatedWorld) async throws -> R
-    ) -> Result<R, any Error> {
+    ) async -> Result<R, any Error> {
         let result = Mutex<Result<R, any Error>?>(nil)
         let task = Task(executorPreference: executor) { [self] in
             let outcome: Result<R, any Error>
@@ -56,6 +60,7 @@ final class SimulatedRun: Sendable {
         var steps = 0
         while result.withLock({ $0 == nil }) {
             steps += 1
+            if steps.isMultiple(of: Self.stepsAtOnce) { await Task.yield() }
             guard steps <= mostSteps else {
                 return .failure(giveUp(task, SimulatedLivelock(self, parked)))
             }

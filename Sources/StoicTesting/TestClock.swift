@@ -9,8 +9,8 @@ import Synchronization
 /// ```swift
 /// try await simulate { world in
 ///     async let nap: Void = world.clock.sleep(for: .seconds(30))
-///     await world.clock.sleepers(count: 1)               // it has begun to sleep
-///     try await world.clock.advance(by: .seconds(30))    // it has woken, and parked again or ended
+///     await world.clock.sleepers(count: 1)             // it has begun to sleep
+///     try await world.clock.advance(by: .seconds(30))  // it has woken, and parked again or ended
 ///     try await nap
 /// }
 /// ```

@@ -13,6 +13,30 @@ extension Rule {
     }
 }
 
+extension Rule {
+    /// The contracts of the library, from 20 on: a row says what is reported, or why nothing is.
+    static let contractEvents = Rule.lines("contract-events") { file, index in
+        guard file.isMarkdown, file.isUnder("docs/design"), isOfTheLibrary(file.path),
+            let tag = ContractRows.rowTag(file.lines[index])
+        else { return nil }
+        let cells = file.lines[index].split(separator: "|", omittingEmptySubsequences: false)
+            .dropFirst().dropLast()
+        guard cells.count == 4, let last = cells.last else {
+            return "\(tag): | id | what happens if… | expected | events |"
+        }
+        let events = last.drop { $0 == " " }
+        let isSaid =
+            events.contains("`") || events.hasPrefix("those of ")
+            || events.hasPrefix("silent: ") && events.split(separator: " ").count > 1
+        return isSaid ? nil : "\(tag) names no event: `name`, those of …, or silent: why"
+    }
+
+    private static func isOfTheLibrary(_ path: String) -> Bool {
+        let number = path.split(separator: "/").last.flatMap { Int($0.prefix(2)) }
+        return (number ?? 0) >= 20
+    }
+}
+
 /// The rows of the failure-mode tables and the tests that claim them.
 enum ContractRows {
     /// Rows no test name claims, and claims of rows that do not exist.

@@ -192,6 +192,16 @@ struct RuleSample: Sendable, CustomTestStringConvertible {
             expected: ["0: a contract says its failure: add the heading"],
             good: "## Semantics\n## Cancellation\n## Errors, isolation\n## Defaults\n"
                 + "### Failure modes\n## Events\n"),
+        RuleSample(
+            rule: "contract-events", path: "docs/design/20-x.md",
+            bad: "| XXX-1 | a | b | silent |\n| XXX-2 | a | b |\n| XXX-3 | a | b | silent: |\n",
+            expected: [
+                "1: XXX-1 names no event: `name`, those of …, or silent: why",
+                "2: XXX-2: | id | what happens if… | expected | events |",
+                "3: XXX-3 names no event: `name`, those of …, or silent: why",
+            ],
+            good: "| XXX-1 | a | b | `x.done` |\n| XXX-2 | a | b | silent: it is thrown |\n"
+                + "| XXX-3 | a | b | those of the graph |\n| no row | a |\n"),
     ]
 
     private static func longFunction(lines: Int) -> String {

@@ -75,7 +75,7 @@ public enum Cancellation {
     /// Returns at once in a task that is cancelled already, and never for any other reason.
     @discardableResult
     public nonisolated(nonsending) static func wait() async -> CancellationCause {
-        await Parking<Void>().value(cancelled: ())
+        await Parking<Void>().value(cancelled: (), at: Site("a cancellation"))
         return Context.current.cause?.recorded ?? .requested
     }
 }

@@ -104,10 +104,10 @@ private struct Scenario: Sendable {
 @Suite("everything at once", .timeLimit(.minutes(30)))
 struct EverythingAtOnceTests {
     @Test(
-        "TST-25: a hung start, a slow finalizer, a deadline, a cancel and ten minutes of sleep at once"
+        "TST-25: a hung start, a slow finalizer, a deadline, a cancel, ten minutes of sleep at once"
     )
     func everything() async throws {
-        try await explore(seeds: 50) { world in
+        try await explore(seeds: 50, under: SimulatedOrder.punctual) { world in
             let scenario = Scenario(world)
             try await withAmbient {
                 $0.livenessClock = world.awakeClock

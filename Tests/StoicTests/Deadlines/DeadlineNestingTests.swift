@@ -121,7 +121,7 @@ struct DeadlineNestingTests {
             }
             if let first { seen.withLock { _ = $0.insert(first) } }
         }
-        #expect(seen == [.deadlineExpired, .requested])
+        #expect(seen.withLock { $0 } == [.deadlineExpired, .requested])
     }
 
     @Test("DL-16: Deadline.current is the earliest on one clock; a shield has none")
