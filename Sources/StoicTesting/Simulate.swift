@@ -25,8 +25,8 @@ public struct SimulatedWorld: Sendable {
     public func sleepMachine(for duration: Duration) { clock.sleepMachine(for: duration) }
 }
 
-/// Runs `body`, one job at a time, in virtual time, with every choice from `seed`: thirty seconds of
-/// backoff take microseconds, and a seed that fails once fails always.
+/// Runs `body`, one job at a time, in virtual time, with every choice from `seed`: thirty seconds
+/// of backoff take microseconds, and a seed that fails once fails always.
 ///
 /// The ambient clocks, randomness, budgets and instrumentation are the simulation's own. Work on
 /// the main actor, on detached tasks and on threads is not part of it.

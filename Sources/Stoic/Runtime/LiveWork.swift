@@ -9,7 +9,7 @@ package struct Site: Sendable, CustomStringConvertible {
     private let line: Int
 
     /// This place in the source.
-    init(_ what: StaticString, file: StaticString = #fileID, line: Int = #line) {
+    package init(_ what: StaticString, file: StaticString = #fileID, line: Int = #line) {
         self.what = what
         self.file = file
         self.line = line
