@@ -61,7 +61,8 @@ public nonisolated(nonsending) func expectNoAbandonedWork<R>(
 ///
 /// ```swift
 /// try await withGraph(graph) { _ in
-///     #expect(try await store.read("orders").isEmpty)
+///     let orders = try await store.read("orders")
+///     #expect(orders.isEmpty)
 /// }
 /// ```
 /// - Parameters:
