@@ -80,6 +80,10 @@ let package = Package(
         // Layer 3: config text to validated specs.
         swift("Manifest", ["Stoic", "CYAML", "CJSON"]),
 
+        // Layer 3: the host of imaginary processes. It checks each step of the brain, so it is
+        // optimized like that.
+        swift("Simulation", ["Stoic"], also: fast),
+
         // Layer 4: the host of real processes.
         swift(
             "Orchestrator",
@@ -91,7 +95,10 @@ let package = Package(
         // Layer 5 and 6: the command line.
         swift(
             "OrchestratorCLI",
-            ["Stoic", "EventLoop", "Manifest", "Orchestrator", "CProcess", "CLifecycle", "CJSON"]),
+            [
+                "Stoic", "EventLoop", "Manifest", "Orchestrator", "Simulation", "CProcess",
+                "CLifecycle", "CJSON",
+            ]),
         .executableTarget(
             name: "orchestrator", dependencies: ["OrchestratorCLI"], swiftSettings: strict),
 
@@ -115,7 +122,8 @@ let package = Package(
         .executableTarget(
             name: "puppet", path: "Tests/Fixtures/puppet", cSettings: strictC,
             linkerSettings: [.linkedLibrary("m")]),
-        tests("LifecycleTests", ["Stoic"], also: fast),
+        tests("LifecycleTests", ["Stoic", "Simulation"], also: fast),
+        tests("SimulationTests", ["Simulation", "Stoic"], also: fast),
         tests("StoicTests", ["Stoic", "StoicTesting"]),
         tests("StoicTestingTests", ["Stoic", "StoicTesting"]),
         .executableTarget(
@@ -165,7 +173,7 @@ let package = Package(
         tests("OutputTests", ["Orchestrator", "EventLoop", "Manifest", "Stoic"]),
         tests("ControlTests", ["Orchestrator", "EventLoop", "Manifest", "Stoic"]),
         tests(
-            "CLITests", ["OrchestratorCLI", "Orchestrator", "Manifest", "Stoic"],
+            "CLITests", ["OrchestratorCLI", "Orchestrator", "Manifest", "Simulation", "Stoic"],
             exclude: ["Golden"]),
         tests("TidyTests", []),
         tests(

@@ -65,6 +65,8 @@ public struct ServiceDefinition: Hashable, Sendable {
     public var provides: [String: Template?]
     /// What becomes of its output.
     @Shared public var output: OutputDefinition
+    /// How its process behaves in a simulation, where the config says so.
+    public var simulated: SimulatedDefinition?
 
     /// A service with everything but its rules and its launch at the documented default.
     public init(_ spec: ServiceSpec, launch: LaunchDefinition) {
@@ -77,6 +79,7 @@ public struct ServiceDefinition: Hashable, Sendable {
         reloadSignal = 1
         provides = [:]
         output = OutputDefinition()
+        simulated = nil
     }
 }
 

@@ -25,6 +25,7 @@ struct CommandRun {
         case .wait: try wait()
         case .check: try check()
         case .graph: try graph()
+        case .simulate: try simulate()
         case .config: try config()
         case .schema: schema()
         case .notify: try notify()

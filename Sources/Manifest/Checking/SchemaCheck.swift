@@ -39,7 +39,7 @@ struct SchemaCheck {
             return nil
         }
         var result = CheckedObject(place: node.place, path: path)
-        for entry in entries where !entry.key.hasPrefix("x-") {
+        for entry in entries where !entry.key.hasPrefix("x-") || table[entry.key] != nil {
             let keyPath = joined(path, entry.key)
             guard let key = table[entry.key] else {
                 unknownKey(entry, table, path)

@@ -48,6 +48,7 @@ struct ServiceReader {
         definition.reloadSignal = keys["reload"]?.signal ?? definition.reloadSignal
         definition.provides = readProvides()
         definition.output = readOutput()
+        definition.simulated = readSimulated()
         definition.spec.launchDigest = definition.digest(environmentFiles: digests)
         return definition
     }

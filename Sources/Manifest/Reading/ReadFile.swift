@@ -1,7 +1,7 @@
 import Glibc
 
 /// Why a file's bytes could not be had.
-enum FileFailure: Error {
+package enum FileFailure: Error {
     /// The system refused: the error number.
     case system(Int32)
     /// It is a directory, a pipe, a device: not something with an end.
@@ -12,7 +12,7 @@ enum FileFailure: Error {
     case changing
 
     /// What follows "cannot read FILE: ".
-    var reason: String {
+    package var reason: String {
         switch self {
         case .system(let number): errorText(number)
         case .notAFile(let kind): "it is \(kind), not a file"
@@ -30,7 +30,7 @@ func errorText(_ number: Int32) -> String {
 
 /// The bytes of the regular file at `path`.
 /// - Parameter most: A longer file is refused without being read to its end.
-func readFile(_ path: String, most: Int) throws(FileFailure) -> [UInt8] {
+package func readFile(_ path: String, most: Int) throws(FileFailure) -> [UInt8] {
     // Opening a pipe without O_NONBLOCK would wait for its writer, for ever.
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { throw .system(errno) }

@@ -13,7 +13,8 @@ private let referencePreamble = """
     The file is `orchestrator.yaml`, `orchestrator.yml` or `orchestrator.json`, found in the working
     directory or above it. The schema decides types, not the text: `NO` and `010` stay text where
     text is wanted. Durations are written `500ms`, `1m30s`, `2h` (units d, h, m, s, ms, us, ns),
-    sizes `10MiB` or `10MB`; both need their unit. Keys that begin with `x-` are free.
+    sizes `10MiB` or `10MB`; both need their unit. Keys that begin with `x-` are free, except
+    `x-simulate` of a service.
 
     Where a value takes `${VAR}`, so it takes `${VAR:-default}` (if unset or empty) and
     `${VAR:?message}`; the variables are those of the caller's environment, and one that is not set

@@ -190,6 +190,10 @@ extension SchemaTable {
         SchemaKey(
             "watchdog", .duration(zeroIsLegal: false), absent: "none", fits: .service,
             "The longest silence between two `WATCHDOG=1` messages once it is ready."),
+        SchemaKey(
+            "x-simulate", .object(.simulate), absent: "the usual behaviour",
+            "How its process behaves in `orchestrator simulate`. Nothing else reads it: a change "
+                + "restarts nothing."),
     ]
 }
 

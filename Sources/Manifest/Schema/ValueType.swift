@@ -66,7 +66,7 @@ enum MapKeys: Sendable {
 /// The tables of keys there are.
 enum TableName: String, Sendable, CaseIterable {
     case project, service, need, ready, started, exec, rung, restart, backoff, limit
-    case resourceLimit, provided, environmentFile, output
+    case resourceLimit, provided, environmentFile, output, simulate
 }
 
 /// A row of a table: a key, what its value may be, and what it means.
@@ -140,6 +140,7 @@ struct SchemaTable: Sendable {
         case .provided: provided
         case .environmentFile: environmentFile
         case .output: output
+        case .simulate: simulate
         }
     }
 }

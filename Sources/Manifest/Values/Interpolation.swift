@@ -168,7 +168,7 @@ extension Template {
 
 /// Whether a service may have this name: letters, digits, `-`, `_` and `.`, a letter or a digit
 /// first, at most 64. A name becomes the name of a log file, so it cannot be a path.
-func isServiceName(_ name: String) -> Bool {
+package func isServiceName(_ name: String) -> Bool {
     guard (1...64).contains(name.utf8.count), name.first != "-", name.first != ".",
         name.first != "_"
     else { return false }

@@ -1,13 +1,18 @@
-import Stoic
+package import Stoic
 
 /// Turns what the brain decided into records for people and programs: a stable name, fields, and
 /// one sentence.
-struct Narrator {
+package struct Narrator {
     /// The name of a service, for the sentences.
     let name: (ServiceID) -> String
 
+    /// A narrator that knows services by these names.
+    package init(name: @escaping (ServiceID) -> String) { self.name = name }
+
     /// The level and the sentence of a verdict about `service`.
-    func words(_ verdict: Verdict, _ service: String) -> (level: EventLevel, text: String) {
+    package func words(
+        _ verdict: Verdict, _ service: String
+    ) -> (level: EventLevel, text: String) {
         (verdict.level, text(verdict, service))
     }
 

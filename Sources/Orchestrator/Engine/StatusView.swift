@@ -1,6 +1,6 @@
 import Manifest
 import EventLoop
-import Stoic
+package import Stoic
 
 /// The state of everything, as the control API shows it.
 extension Engine {
@@ -171,7 +171,7 @@ extension ServiceState {
     }
 
     /// How a need that is not met keeps others waiting: "is starting", "was stopped by uid 1000".
-    fileprivate var blockingWords: String {
+    var blockingWords: String {
         switch self {
         case .waiting: "is waiting itself"
         case .starting: "is starting"
@@ -208,6 +208,47 @@ extension StopRung {
         case .acted: "signalSent"
         case .cleaning: "cleaning"
         case .killed: "killed"
+        }
+    }
+}
+
+/// The state of a service as `status` words it, from what the brain alone knows.
+package struct StateSummary: Hashable, Sendable {
+    /// The name of the service.
+    package let name: String
+    /// One word.
+    package let state: String
+    /// One word, where it is up.
+    package let health: String?
+    /// Why, where that needs saying.
+    package let reason: String?
+
+    /// The present state of a service of `machine`.
+    package init(_ id: ServiceID, _ machine: LifecycleMachine) {
+        let now = machine.state(of: id)
+        name = machine.spec(of: id).name.text
+        state = now.word
+        health = now.healthWord
+        reason = Self.reason(id, now, machine)
+    }
+
+    private static func reason(
+        _ id: ServiceID, _ state: ServiceState, _ machine: LifecycleMachine
+    ) -> String? {
+        func name(_ id: ServiceID) -> String { machine.spec(of: id).name.text }
+        switch state {
+        case .waiting:
+            return machine.blockers(of: id).map { blocker in
+                "\(name(blocker.service)) \(blocker.2.blockingWords)"
+            }.joined(separator: "; ")
+        case .starting(_, .launching): return "its launch is not answered yet"
+        case .starting(_, .probing): return "it is not ready yet"
+        case .up(_, .notReady(let words)): return words
+        case .up: return nil
+        case .stopping(_, let stop): return Narrator(name: name).words(stop.cause)
+        case .backingOff: return "it failed and starts again after its delay"
+        case .abandoned: return "it outlived SIGKILL"
+        case .ended(let reason): return reason.words
         }
     }
 }

@@ -76,8 +76,11 @@ struct ArgumentParser {
             separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts[0])
         let attached = parts.count == 2 ? String(parts[1]) : nil
-        let found = CommandTable.options(of: verb).first { $0.name.rawValue == name }
-        guard let found else { throw .unknownOption("--" + name, of: verb) }
+        let known = CommandTable.options(of: verb)
+        guard let found = known.first(where: { $0.name.rawValue == name }) else {
+            if attached == nil, try takeMoment(name, known) { return }
+            throw .unknownOption("--" + name, of: verb)
+        }
         switch found.value {
         case .none:
             guard attached == nil else { throw .unexpectedValue(found.name, of: verb) }
@@ -94,6 +97,19 @@ struct ArgumentParser {
             }
             store(found.name, try value(text, kind, of: found.name))
         }
+    }
+
+    /// `--stop@30s`: a moment may follow the name of an option that takes nothing else.
+    private mutating func takeMoment(
+        _ word: String, _ known: [OptionDefinition]
+    ) throws(UsageError) -> Bool {
+        guard let sign = word.firstIndex(of: "@"),
+            let found = known.first(where: { $0.name.rawValue == word[..<sign] }),
+            case .required(_, let kind) = found.value, case .incident = kind
+        else { return false }
+        let text = String(word[word.index(after: sign)...])
+        store(found.name, try value(text, kind, of: found.name))
+        return true
     }
 
     /// `-f`, `-n20`, `-n 20`, `-fn20`.
@@ -150,6 +166,12 @@ struct ArgumentParser {
         case (.color, .text(let word)): globals.color = .init(rawValue: word) ?? .auto
         case (.help, _): informing = .help
         case (.version, _): informing = .version
+        case (_, .incidents(let more)):
+            guard case .incidents(let given) = options[name] else {
+                options[name] = value
+                return
+            }
+            options[name] = .incidents(given + more)
         case (_, _): options[name] = value
         }
     }
@@ -184,6 +206,9 @@ struct ArgumentParser {
         case .notify:
             guard invocation.arguments.isEmpty, invocation.options.isEmpty else { break }
             throw .nothingToSay(.notify)
+        case .simulate:
+            guard invocation.has(.seeds), invocation.has(.seed) else { break }
+            throw .exclusive(.seeds, .seed, of: .simulate)
         case .up, .status, .logs, .start, .stop, .restart, .signal, .reload, .plan, .check,
             .graph, .config, .schema, .events, .why, .wait, .version:
             break

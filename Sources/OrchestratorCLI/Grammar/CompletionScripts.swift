@@ -26,6 +26,7 @@ enum CompletionScripts {
             case .signal: self = .words(["HUP", "INT", "TERM", "QUIT", "USR1", "USR2", "KILL"])
             case .service: self = .services
             case .file: self = .files
+            case .incident(let form): self = form.takesName ? .services : .none
             case .text, .duration, .moment, .count, .pid, .assignment: self = .none
             }
         }
@@ -194,11 +195,12 @@ enum CompletionScripts {
             ?? false
         var names = [option.name.spelled]
         if let short = option.short, !isShadowed { names.append("-\(short)") }
+        let star = option.repeats ? "*" : ""
         return names.map { name in
             switch option.value {
             case .none: "'\(name)[\(text)]'"
             case .required(let placeholder, let kind):
-                "'\(name)\(name.hasPrefix("--") ? "=" : "+")[\(text)]:"
+                "'\(star)\(name)\(name.hasPrefix("--") ? "=" : "+")[\(text)]:"
                     + "\(placeholder):\(zshAction(kind))'"
             case .optional(let placeholder, let kind):
                 "'\(name)=-[\(text)]::\(placeholder):\(zshAction(kind))'"

@@ -59,6 +59,8 @@ extension CompletionScripts {
         switch kind {
         case .choice(let words): words.joined(separator: " ")
         case .service: "(__\(CommandTable.program)_services)"
+        case .incident(let form):
+            form.takesName ? "(__\(CommandTable.program)_services)" : nil
         case .signal: "HUP INT TERM QUIT USR1 USR2 KILL"
         case .text, .file, .duration, .moment, .count, .pid, .assignment: nil
         }

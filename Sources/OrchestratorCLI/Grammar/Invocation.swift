@@ -1,3 +1,5 @@
+internal import Simulation
+
 /// A command line that was understood.
 enum ParsedLine: Hashable, Sendable {
     /// Do this.
@@ -22,7 +24,7 @@ struct Invocation: Hashable, Sendable {
     func text(_ option: OptionName) -> String? {
         switch options[option] {
         case .text(let text): text
-        case .flag, .duration, .count, nil: nil
+        case .flag, .duration, .count, .incidents, nil: nil
         }
     }
 
@@ -30,7 +32,7 @@ struct Invocation: Hashable, Sendable {
     func duration(_ option: OptionName) -> Duration? {
         switch options[option] {
         case .duration(let duration): duration
-        case .flag, .text, .count, nil: nil
+        case .flag, .text, .count, .incidents, nil: nil
         }
     }
 
@@ -38,7 +40,17 @@ struct Invocation: Hashable, Sendable {
     func count(_ option: OptionName) -> Int? {
         switch options[option] {
         case .count(let count): count
-        case .flag, .text, .duration, nil: nil
+        case .flag, .text, .duration, .incidents, nil: nil
+        }
+    }
+
+    /// What was said to happen by options of any name, in no order.
+    var incidents: [Incident] {
+        options.values.flatMap { value -> [Incident] in
+            switch value {
+            case .incidents(let incidents): incidents
+            case .flag, .text, .duration, .count: []
+            }
         }
     }
 }
@@ -49,6 +61,7 @@ enum OptionValue: Hashable, Sendable {
     case text(String)
     case duration(Duration)
     case count(Int)
+    case incidents([Incident])
 }
 
 /// What every verb understands.

@@ -18,6 +18,7 @@ extension CommandTable {
                     "text (default), dot (Graphviz) or mermaid.")
             ]
         ).exits(.config).example("orchestrator graph --format dot | dot -Tsvg > graph.svg"),
+        simulateVerb,
         CommandDefinition(
             .config, "Show the config as it is understood, with every default."
         ).exits(.config),

@@ -12,8 +12,8 @@ enum ReferencePage {
             options(CommandTable.globals, title: "## Options of every verb"),
             "One-letter options may be joined (`-fn20`), a value follows its option or stands "
                 + "behind `=`, `--` ends the options, and an option given twice keeps its last "
-                + "value. Where a verb has a one-letter option of its own, that one wins after the "
-                + "verb.",
+                + "value, except that what happens in a simulation adds up. Where a verb has a "
+                + "one-letter option of its own, that one wins after the verb.",
             exitCodes,
         ]
         for group in CommandTable.groups {

@@ -11,6 +11,8 @@ enum UsageError: Error, Hashable, Sendable {
     case unexpectedArgument(String, of: Verb)
     /// An option for the whole project came with the name of a service.
     case onlyForAll(OptionName, String, of: Verb)
+    /// Two options that say different things.
+    case exclusive(OptionName, OptionName, of: Verb)
     /// Nothing was said at all.
     case nothingToSay(Verb)
 
@@ -22,7 +24,8 @@ enum UsageError: Error, Hashable, Sendable {
             .unexpectedValue(_, let verb), .badOptionValue(_, _, _, let verb):
             verb
         case .badArgument(_, _, _, let verb), .missingArgument(_, let verb),
-            .unexpectedArgument(_, let verb), .onlyForAll(_, _, let verb), .nothingToSay(let verb):
+            .unexpectedArgument(_, let verb), .onlyForAll(_, _, let verb), .nothingToSay(let verb),
+            .exclusive(_, _, let verb):
             verb
         }
     }
@@ -51,6 +54,8 @@ enum UsageError: Error, Hashable, Sendable {
             "\(verb.rawValue) takes no further argument: \(quoted(text))"
         case .onlyForAll(let option, let name, _):
             "\(option.spelled) is for the whole project: leave out \(quoted(name))"
+        case .exclusive(let one, let other, _):
+            "\(one.spelled) and \(other.spelled) exclude each other"
         case .nothingToSay(let verb):
             "\(verb.rawValue) needs something to say, for example --ready"
         }
@@ -65,10 +70,11 @@ enum UsageError: Error, Hashable, Sendable {
             suggestedOption(text, verb)
         case .badOptionValue(let option, let text, _, let verb):
             nearest(to: text, among: choices(of: option, verb))
+                ?? incidentForm(of: option, verb)?.nearest(to: text)
         case .badArgument(let text, let name, _, let verb):
             nearest(to: text, among: choices(ofArgument: name, verb))
         case .noVerb, .missingValue, .unexpectedValue, .missingArgument, .unexpectedArgument,
-            .onlyForAll, .nothingToSay:
+            .onlyForAll, .exclusive, .nothingToSay:
             nil
         }
     }
@@ -92,6 +98,12 @@ enum UsageError: Error, Hashable, Sendable {
         case .required(_, .choice(let words)), .optional(_, .choice(let words)): return words
         case .required, .optional, .some(.none), nil: return []
         }
+    }
+
+    private func incidentForm(of option: OptionName, _ verb: Verb?) -> IncidentForm? {
+        let found = CommandTable.options(of: verb).first { $0.name == option }
+        guard case .required(_, .incident(let form)) = found?.value else { return nil }
+        return form
     }
 
     private func choices(ofArgument name: String, _ verb: Verb) -> [String] {

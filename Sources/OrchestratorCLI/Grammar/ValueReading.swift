@@ -14,6 +14,7 @@ func read(_ text: String, as kind: ValueKind) -> OptionValue? {
     case .signal: return signalNumber(text) == nil ? nil : .text(text)
     case .choice(let words): return words.contains(text) ? .text(text) : nil
     case .assignment: return isAssignment(text) ? .text(text) : nil
+    case .incident(let form): return form.read(text).map { .incidents([$0]) }
     }
 }
 
@@ -34,6 +35,7 @@ func expectation(_ kind: ValueKind) -> String {
             : words.dropLast().joined(separator: ", ")
                 + (words.count > 1 ? " or " : "") + (words.last ?? "")
     case .assignment: "KEY=VALUE, the key in capitals, or VALUE_name=text"
+    case .incident(let form): form.expectation
     }
 }
 

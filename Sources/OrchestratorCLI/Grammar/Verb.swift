@@ -2,7 +2,7 @@
 enum Verb: String, CaseIterable, Hashable, Sendable {
     case up, down, status, logs
     case start, stop, restart, signal, reload, plan
-    case check, graph, config, schema
+    case check, graph, simulate, config, schema
     case events, why, wait, notify
     case version, completion, help
 }
@@ -18,6 +18,14 @@ enum OptionName: String, CaseIterable, Hashable, Sendable {
     case timeout
     case ready, status, stopping, reloading, pid, watchdog, extend
     case services, reference
+    case kill, exit, hang, escape, unkillable, lie, flood, sleep, pause, force
+    case start, stop, down, restart
+    case slowStart = "slow-start"
+    case slowStop = "slow-stop"
+    case ignoreTerm = "ignore-term"
+    case failLaunch = "fail-launch"
+    case notReady = "not-ready"
+    case until, seed, seeds, from
 
     /// The option as a person types it.
     var spelled: String { "--\(rawValue)" }
@@ -45,6 +53,8 @@ enum ValueKind: Hashable, Sendable {
     case choice([String])
     /// `KEY=VALUE`.
     case assignment
+    /// Something that happens in a simulation: `NAME@TIME`, `NAME=VALUE@TIME`.
+    case incident(IncidentForm)
 }
 
 /// One option of a verb, or of all.
@@ -57,6 +67,11 @@ struct OptionDefinition: Hashable, Sendable {
     var value: Value
     /// One or two sentences.
     var help: String
+    /// Whether it may be given more than once, each time adding to what was given.
+    var repeats: Bool {
+        guard case .required(_, .incident) = value else { return false }
+        return true
+    }
     /// Hidden options are for the program itself: parsed, never shown or suggested.
     var isHidden: Bool
 

@@ -34,6 +34,22 @@ enum EffectiveConfig {
         members["essential"] = .bool(spec.isEssential)
         members["watchdog"] = spec.watchdog.map(duration)
         members["output"] = output(service.output)
+        members["x-simulate"] = service.simulated.map { simulated($0, service) }
+        return .object(members)
+    }
+
+    private static func simulated(
+        _ given: SimulatedDefinition, _ service: ServiceDefinition
+    ) -> JSONValue {
+        var members = JSONObject([])
+        members["launch"] = given.launch.map(duration)
+        members["ready"] = given.ready.map(duration)
+        members["run"] = given.run.map(duration)
+        if given.exitCode != 0 { members["exitCode"] = .integer(Int64(given.exitCode)) }
+        members["stop"] = given.stop.map(duration)
+        if given.ignoresTerm { members["ignoreTerm"] = true }
+        members["escape"] = .bool(given.escapes)
+        if service.hasControlChannel { members["message"] = .string(given.message.rawValue) }
         return .object(members)
     }
 

@@ -31,7 +31,7 @@ struct EngineCall: Hashable, Sendable {
             members["for"] = .string(invocation.text(.condition) ?? "ready")
             members["timeout"] = seconds(invocation.duration(.timeout) ?? .seconds(3_600))
         case .plan: members = JSONObject([])
-        case .start, .stop, .restart, .status, .logs, .check, .graph, .config, .schema,
+        case .start, .stop, .restart, .status, .logs, .check, .graph, .simulate, .config, .schema,
             .events, .why, .notify, .version, .completion, .help:
             break
         }

@@ -219,7 +219,7 @@ extension LifecycleMachine {
 
 extension ServiceState {
     /// Whether it is on its way out of the project.
-    var isLeaving: Bool {
+    package var isLeaving: Bool {
         switch self {
         case .stopping(_, let stop): stop.then == .forget
         case .abandoned(_, let next): next == .forget

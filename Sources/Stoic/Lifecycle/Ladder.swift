@@ -137,7 +137,7 @@ extension LifecycleMachine {
     }
 
     /// The shortest wait for a killed tree to empty.
-    static let leastKillWait = Duration.milliseconds(100)
+    package static let leastKillWait = Duration.milliseconds(100)
 
     /// Why things end, in words for the service itself.
     func exit(for cause: ServiceStopCause) -> LifecycleEffect.Exit {

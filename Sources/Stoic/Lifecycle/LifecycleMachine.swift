@@ -48,12 +48,12 @@ public struct LifecycleMachine: Sendable {
     /// Whether the user's wish covers every service that starts automatically, later ones included.
     var wantsAll = false
     /// Whether the ladder was skipped for all.
-    var wasForced = false
-    var nodes: [Node] = []
+    package internal(set) var wasForced = false
+    package internal(set) var nodes: [Node] = []
     var freeSlots: [Int] = []
-    var slotOfName: [ServiceName: Int] = [:]
+    package internal(set) var slotOfName: [ServiceName: Int] = [:]
     var slotOfIncarnation: [Incarnation: Int] = [:]
-    var settings: Settings
+    package internal(set) var settings: Settings
 
     /// How long all stops together may take; what it is when they begin counts. For a host that is
     /// itself given its time only then.
@@ -61,7 +61,7 @@ public struct LifecycleMachine: Sendable {
         get { settings.exitBudget }
         set { settings.exitBudget = newValue }
     }
-    var tally = Tally()
+    package internal(set) var tally = Tally()
     var stops = StopQueue()
     var planInFlight: PlanInFlight?
     /// The services as the last plan, or the beginning, has them.
@@ -141,19 +141,19 @@ public struct LifecycleMachine: Sendable {
 }
 
 /// One service's row in the brain's table.
-struct Node: Sendable {
-    let id: ServiceID
-    @Shared var spec: ServiceSpec
-    var state = ServiceState.ended(.neverStarted)
+package struct Node: Sendable {
+    package let id: ServiceID
+    @Shared package var spec: ServiceSpec
+    package internal(set) var state = ServiceState.ended(.neverStarted)
     /// The slots of `spec.needs`, in the same order.
-    var needs: [Int] = []
+    package internal(set) var needs: [Int] = []
     /// Who lists this service, and as which of its needs.
-    var dependents: [Dependent] = []
-    var owners = Owners()
+    package internal(set) var dependents: [Dependent] = []
+    package internal(set) var owners = Owners()
     /// How many dependents stand in the way of stopping this one.
-    var liveDependents = 0
+    package internal(set) var liveDependents = 0
     /// How many of them would not go on without it.
-    var liveRequiredDependents = 0
+    package internal(set) var liveRequiredDependents = 0
     /// What the present incarnation told about itself.
     var facts = IncarnationFacts()
     /// Longest path of needs below it.
@@ -164,17 +164,17 @@ struct Node: Sendable {
     var readyStamp: UInt64 = 0
     var lastDecision: DecisionID?
 
-    struct Dependent: Hashable, Sendable {
-        let slot: Int
-        let need: Int
+    package struct Dependent: Hashable, Sendable {
+        package let slot: Int
+        package let need: Int
     }
 
     /// Who wants the service.
-    struct Owners: Hashable, Sendable {
+    package struct Owners: Hashable, Sendable {
         /// The user, by name or as part of all.
-        var user = false
+        package internal(set) var user = false
         /// Wanted services that list it.
-        var dependents = 0
+        package internal(set) var dependents = 0
 
         var isEmpty: Bool { !user && dependents == 0 }
     }
@@ -202,7 +202,7 @@ struct Node: Sendable {
     /// Takes a new spec over, shared with whoever else holds it.
     mutating func share(_ spec: Shared<ServiceSpec>) { _spec = spec }
 
-    var isWanted: Bool { !owners.isEmpty }
+    package var isWanted: Bool { !owners.isEmpty }
     var watchdog: Duration? { facts.watchdog ?? spec.watchdog }
 }
 

@@ -1,15 +1,17 @@
 /// The table of services: how a state changes, and what a change means to counters and neighbours.
 extension LifecycleMachine {
     /// What of all services together the rules ask about.
-    struct Tally: Hashable, Sendable {
+    package struct Tally: Hashable, Sendable {
         /// Wanted services.
-        var wanted = 0
+        package var wanted = 0
         /// Wanted services that are neither ready nor completed.
-        var unsettled = 0
+        package var unsettled = 0
         /// Wanted services that have not ended, or are held and may come back.
-        var living = 0
+        package var living = 0
         /// Services that are not ended and not abandoned.
-        var active = 0
+        package var active = 0
+
+        package init() {}
     }
 
     @discardableResult
@@ -138,7 +140,7 @@ extension LifecycleMachine {
 
 extension ServiceState {
     /// Whether it is where a wanted service is meant to be.
-    var isSettled: Bool {
+    package var isSettled: Bool {
         switch self {
         case .up(_, .ready), .up(_, .completed), .ended(.completed): true
         case .ended(.exited(let status)): status.isSuccess
@@ -150,7 +152,7 @@ extension ServiceState {
     }
 
     /// Whether it ended and nobody is expected to start it again.
-    var isOver: Bool {
+    package var isOver: Bool {
         switch self {
         case .ended(.held): false
         case .ended: true
@@ -159,7 +161,7 @@ extension ServiceState {
     }
 
     /// Whether the end of the project waits for it.
-    var isActive: Bool {
+    package var isActive: Bool {
         switch self {
         case .ended, .abandoned: false
         case .waiting, .starting, .up, .stopping, .backingOff: true

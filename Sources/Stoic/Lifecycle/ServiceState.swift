@@ -235,13 +235,13 @@ extension ServiceState {
     }
 
     /// Whether it waits for its turn to stop.
-    var isQueued: Bool {
+    package var isQueued: Bool {
         guard case .stopping(_, let stop) = self, case .queued = stop.rung else { return false }
         return true
     }
 
     /// What others that need it may rely on.
-    var offers: Offers {
+    package var offers: Offers {
         switch self {
         case .waiting, .backingOff, .abandoned: []
         case .starting(_, .launching): []
@@ -272,15 +272,18 @@ extension Stop {
 }
 
 /// What a service offers to those that need it.
-struct Offers: OptionSet, Hashable, Sendable {
-    let rawValue: UInt8
+package struct Offers: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
     static let started = Offers(rawValue: 1)
     static let ready = Offers(rawValue: 2)
     static let completed = Offers(rawValue: 4)
     /// It ended one way or another, and nothing will change that by itself.
     static let settled = Offers(rawValue: 8)
 
-    func meets(_ need: Need) -> Bool {
+    package func meets(_ need: Need) -> Bool {
         if !need.isRequired, contains(.settled) { return true }
         switch need.condition {
         case .started: return contains(.started)

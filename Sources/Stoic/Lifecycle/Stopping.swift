@@ -173,7 +173,7 @@ extension LifecycleMachine {
 }
 
 extension StopRung {
-    var isQueued: Bool {
+    package var isQueued: Bool {
         guard case .queued = self else { return false }
         return true
     }

@@ -59,7 +59,7 @@ extension LifecycleMachine {
     }
 
     /// Whether the project ends: nothing starts any more.
-    var isEnding: Bool {
+    package var isEnding: Bool {
         switch phase {
         case .stopping, .ended: true
         case .idle, .comingUp, .settled: false

@@ -1,3 +1,5 @@
+import Simulation
+
 @testable import Stoic
 
 /// A depth-first walk over control states.
@@ -24,14 +26,31 @@ struct Exploration {
     /// Whether events about what is gone are tried in every state.
     var triesStaleEvents = false
     /// Where it begins.
-    var start: ImaginaryHost
-    private var seen: Set<ControlState> = []
+    var start: CheckedMachine
+    /// Each state, and the allowances with which nothing new is found in it: where more was allowed
+    /// already, less leads nowhere else.
+    private var seen: [ControlState: Frontier] = [:]
     /// How each state was first reached: from which other, by which of its choices.
     private var origins: [(from: Int, choice: Int)] = []
     private var firstAllowance = Allowance(faults: 0, commands: 0)
 
+    /// Pairs of faults and commands, as bits: every pair up to one that was allowed.
+    private struct Frontier {
+        private var covered: UInt64 = 0
+
+        /// Adds all pairs up to that of `left`; `false` if it was there.
+        mutating func insert(_ left: Allowance) -> Bool {
+            let bit = 8 * min(left.faults, 7) + min(left.commands, 7)
+            guard covered & (1 << bit) == 0 else { return false }
+            for faults in 0...min(left.faults, 7) {
+                covered |= ((2 << min(left.commands, 7)) - 1) << (8 * faults)
+            }
+            return true
+        }
+    }
+
     private struct Place {
-        let host: ImaginaryHost
+        let host: CheckedMachine
         let allowance: Allowance
         let number: Int
     }
@@ -48,7 +67,7 @@ struct Exploration {
         let settings = LifecycleMachine.Settings(
             exitBudget: .seconds(30), stopsInParallel: parallel, random: .seeded(1))
         do {
-            start = ImaginaryHost(try LifecycleMachine(specs, settings: settings))
+            start = CheckedMachine(try LifecycleMachine(specs, settings: settings))
         } catch {
             preconditionFailure("\(error)")
         }
@@ -76,7 +95,7 @@ struct Exploration {
         var first = start
         first.command(.up)
         origins = [(-1, -1)]
-        seen.insert(ControlState(first, allowance))
+        _ = isNew(first, allowance)
         if let violation = first.violations.first { failure = "\(violation) after up" }
         var stack = [Place(host: first, allowance: allowance, number: 0)]
         while let place = stack.popLast(), failure == nil { visit(place, &stack) }
@@ -96,11 +115,16 @@ struct Exploration {
                 return
             }
             let left = place.allowance.after(choice.cost)
-            guard seen.insert(ControlState(next, left)).inserted else { continue }
+            guard isNew(next, left) else { continue }
             origins.append((place.number, number))
             next.output = LifecycleOutput()
             stack.append(Place(host: next, allowance: left, number: origins.count - 1))
         }
+    }
+
+    /// Whether something new may follow from a state with so much still allowed.
+    private mutating func isNew(_ host: CheckedMachine, _ left: Allowance) -> Bool {
+        seen[ControlState(host, plans: left.plans), default: Frontier()].insert(left)
     }
 
     /// A project that ends can always go on to its end, without anything going wrong.
@@ -115,7 +139,7 @@ struct Exploration {
 
     /// What is gone moves nothing any more, and neither does time that only we lost.
     private mutating func tryStaleEvents(_ place: Place) {
-        let before = ControlState(place.host, place.allowance)
+        let before = ControlState(place.host, plans: place.allowance.plans)
         var events: [LifecycleEvent] = [.timer(.paused(.seconds(1)))]
         for seat in place.host.seats {
             guard let gone = seat.gone else { continue }
@@ -132,7 +156,7 @@ struct Exploration {
             if let violation = next.violations.first {
                 failure = explain("\(event): \(violation)", place.number, nil)
             }
-            if ControlState(next, place.allowance) != before {
+            if ControlState(next, plans: place.allowance.plans) != before {
                 failure = explain("\(event) is stale and changed something", place.number, nil)
             }
         }

@@ -1,11 +1,12 @@
 import Glibc
+import Simulation
 import Testing
 
 @testable import Stoic
 
 /// Every graph of up to four services, under every order of events within a bound of faults and
 /// commands, against the invariants. Isomorphic graphs are explored once.
-@Suite("LifecycleMachine, every interleaving", .timeLimit(.minutes(5)))
+@Suite("LifecycleMachine, every interleaving", .timeLimit(.minutes(20)))
 struct ExplorationTests {
     /// `ORCHESTRATOR_EXPLORE=N` walks the long bounds too, and allows N more faults in every walk.
     static let extraFaults =
@@ -113,6 +114,58 @@ struct ExplorationTests {
         #expect(total.states > 0)
     }
 
+    /// Ways through each graph with each policy; `ORCHESTRATOR_EXPLORE=N` takes a hundred times as
+    /// many, and N times that.
+    static let walks = isLong ? 200 * max(extraFaults, 1) : 2
+
+    @Test(
+        "LIF-3: any interleaving of three faults and two commands, plans included, any policy",
+        arguments: [2, 3, 4], [false, true])
+    func anyInterleaving(services: Int, parallel: Bool) async {
+        var random = RandomSource.seeded(UInt64(services))
+        var (count, transitions) = (0, 0)
+        for edges in SmallGraph.all(services) {
+            await Task.yield()
+            let variations: [Variation?] = [nil] + Variation.all
+            for (variation, service) in variations.flatMap({ variation in
+                (0..<(variation == nil ? 1 : services)).map { (variation, $0) }
+            }) {
+                let place = Place(edges: edges, parallel: parallel, service: service)
+                let walks = walk(place, variation, services, &random)
+                count += walks.count
+                transitions += walks.reduce(0) { $0 + $1.transitions }
+                guard let failure = walks.lazy.compactMap(\.failure).first else { continue }
+                let varied = variation.map { "\($0) on \(service)" } ?? "nothing"
+                Issue.record("\(edges) parallel: \(parallel), varied: \(varied)\n\(failure)")
+                return
+            }
+        }
+        print(
+            "\(services) services, 3 faults, 2 commands: \(count) ways, \(transitions) transitions")
+    }
+
+    private struct Place {
+        let edges: [(Int, Int)]
+        let parallel: Bool
+        let service: Int
+    }
+
+    /// Ways through one graph; every second one with plans.
+    private func walk(
+        _ place: Place, _ variation: Variation?, _ services: Int, _ random: inout RandomSource
+    ) -> [RandomWalk] {
+        let start = Exploration(
+            edges: place.edges, services: services, parallel: place.parallel
+        ) { variation?.vary(&$0[place.service]) }.start
+        var allowance = Allowance(faults: 3 + Self.extraFaults, commands: 2)
+        if variation?.opensChannel == true { allowance.opensChannel = place.service }
+        let specs = start.machine.nodes.map(\.spec)
+        return (0..<Self.walks).map { number in
+            allowance.plans = number.isMultiple(of: 2) ? [] : SmallPlan.some(specs, 3, &random)
+            return RandomWalk(from: start, allowance, &random)
+        }
+    }
+
     private func explore(
         _ variation: Variation, _ bound: Bound, _ total: inout Exploration.Count
     ) async {
@@ -139,12 +192,10 @@ struct ExplorationTests {
         await Task.yield()
         var allowance = bound.allowance
         allowance.plans = change.plans
+        if change.variation?.opensChannel == true { allowance.opensChannel = change.service }
         var exploration = Exploration(
             edges: edges, services: bound.services, parallel: parallel
         ) { change.variation?.vary(&$0[change.service]) }
-        if change.variation?.opensChannel == true {
-            exploration.start.opensChannel = change.service
-        }
         exploration.triesStaleEvents = bound.triesStaleEvents
         exploration.run(allowance)
         total += exploration.count

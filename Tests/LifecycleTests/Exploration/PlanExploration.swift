@@ -5,6 +5,27 @@ enum SmallPlan {
     /// Plans over `specs`: each service changed, updated or removed, one added above or below each,
     /// an edge more or less, and everything as it was; each to be kept and to be rolled back.
     static func all(_ specs: [ServiceSpec]) -> [Plan] {
+        variants(specs).flatMap { variant in [plan(variant, false), plan(variant, true)] }
+    }
+
+    /// Some of them, at random.
+    static func some(
+        _ specs: [ServiceSpec], _ count: Int, _ random: inout RandomSource
+    ) -> [Plan] {
+        let variants = variants(specs)
+        return (0..<count).map { number in
+            let index = Int.random(in: variants.indices, using: &random)
+            return plan(variants[index], number.isMultiple(of: 2))
+        }
+    }
+
+    private static func plan(_ specs: [ServiceSpec], _ rollsBack: Bool) -> Plan {
+        do { return try Plan(specs, rollsBack: rollsBack) } catch {
+            preconditionFailure("\(error)")
+        }
+    }
+
+    private static func variants(_ specs: [ServiceSpec]) -> [[ServiceSpec]] {
         var variants = [specs]
         for index in specs.indices {
             var changed = specs
@@ -24,13 +45,7 @@ enum SmallPlan {
                 variants.append(fewer)
             }
         }
-        return variants.flatMap { variant in
-            [false, true].map { rollsBack in
-                do { return try Plan(variant, rollsBack: rollsBack) } catch {
-                    preconditionFailure("\(error)")
-                }
-            }
-        }
+        return variants
     }
 
     private static func removing(_ index: Int, from specs: [ServiceSpec]) -> [ServiceSpec] {

@@ -1,8 +1,10 @@
+import Simulation
+
 @testable import Stoic
 
 /// A project drawn from a seed: a graph, policies, and a world in which things go wrong.
 struct RandomProject {
-    private(set) var host: ImaginaryHost
+    private(set) var host: CheckedMachine
     private(set) var events = 0
     private var random: RandomSource
 
@@ -11,7 +13,7 @@ struct RandomProject {
         let specs = (0..<services).map { Self.spec($0, &random) }
         let settings = LifecycleMachine.Settings(
             stopsInParallel: seed.isMultiple(of: 2), random: .seeded(seed))
-        do { host = ImaginaryHost(try LifecycleMachine(specs, settings: settings)) } catch {
+        do { host = CheckedMachine(try LifecycleMachine(specs, settings: settings)) } catch {
             preconditionFailure("\(error)")
         }
         self.random = random

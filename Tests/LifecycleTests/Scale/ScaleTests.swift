@@ -1,3 +1,4 @@
+import Simulation
 import Testing
 
 @testable import Stoic
@@ -83,7 +84,7 @@ struct ScaleTests {
             events += 1
             output.decisions.removeAll(keepingCapacity: true)
             output.effects.removeAll(keepingCapacity: true)
-            machine.handle(event, at: ImaginaryHost.moment, into: &output)
+            machine.handle(event, at: CheckedMachine.moment, into: &output)
             for effect in output.effects {
                 switch effect.action {
                 case .launch(_, let life): due.append(.process(life, .launched))

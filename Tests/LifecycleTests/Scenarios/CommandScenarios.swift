@@ -1,3 +1,4 @@
+import Simulation
 import Testing
 
 @testable import Stoic
@@ -114,7 +115,7 @@ struct CommandScenarios {
     @Test("LIF-64: start in the middle of a stop brings the service back once it is down")
     func startWhileStopping() {
         var stage = Self.upStage()
-        stage.behave("db", Behaviour(term: .seconds(3)))
+        stage.behave("db", Behaviour { $0.term = .seconds(3) })
         stage.stop("db")
         stage.run(for: .seconds(1))
         stage.start("db")
@@ -139,7 +140,7 @@ struct CommandScenarios {
     func onNeedLost(rule: Need.OnNeedLost) {
         var stage = Stage(
             [spec("db"), spec("api") { $0.needs = [Need("db", onNeedLost: rule)] }],
-            behaviours: ["db": Behaviour(ready: .seconds(1))])
+            behaviours: ["db": Behaviour { $0.ready = .seconds(1) }])
         stage.up()
         stage.run(for: .seconds(2))
         stage.exit("db", .code(1))
@@ -174,7 +175,7 @@ struct CommandScenarios {
             spec("a"), spec("c") { $0.needs = [Need("a", onNeedLost: .restart)] },
             spec("d") { $0.needs = [Need("a", onNeedLost: .wait), Need("c")] },
         ])
-        stage.behave("c", Behaviour(term: .seconds(3)))
+        stage.behave("c", Behaviour { $0.term = .seconds(3) })
         stage.up()
         stage.run(for: .seconds(1))
         stage.restart("a")
@@ -207,7 +208,9 @@ struct CommandScenarios {
     func essentialGoesOn() {
         var stage = Stage(
             [spec("a") { $0.isEssential = true }, spec("b")],
-            behaviours: ["a": Behaviour(exits: [.init(after: .seconds(5), status: .code(1)), nil])])
+            behaviours: [
+                "a": Behaviour { $0.exits = [.init(after: .seconds(5), status: .code(1)), nil] }
+            ])
         stage.up()
         stage.run(for: .seconds(10))
         #expect(stage.launches(of: "a") == 2 && stage.machine.phase == .settled)
@@ -277,7 +280,8 @@ struct CommandScenarios {
 
     @Test("LIF-71: a signal goes where it is sent; a reload by channel where there is one")
     func signals() {
-        var stage = Stage([spec("a"), spec("b")], behaviours: ["a": Behaviour(hasChannel: true)])
+        var stage = Stage(
+            [spec("a"), spec("b")], behaviours: ["a": Behaviour { $0.hasChannel = true }])
         stage.up()
         stage.run(for: .seconds(1))
         stage.command(.signal(stage.id("b"), 10, .tree))
@@ -300,10 +304,12 @@ struct CommandScenarios {
                 }, spec("b"),
             ],
             behaviours: [
-                "a": Behaviour(exits: [
-                    .init(after: .seconds(1), status: .code(1)),
-                    .init(after: .seconds(1), status: .code(1)), nil,
-                ])
+                "a": Behaviour {
+                    $0.exits = [
+                        .init(after: .seconds(1), status: .code(1)),
+                        .init(after: .seconds(1), status: .code(1)), nil,
+                    ]
+                }
             ])
         stage.up()
         stage.run(for: .seconds(2))

@@ -1,3 +1,4 @@
+import Simulation
 import Testing
 
 @testable import Stoic
@@ -19,7 +20,12 @@ struct LadderScenarios {
     @Test("LIF-50: a graceful message that is answered: SIGTERM follows 1 s before the end")
     func answered() {
         let (stage, lines) = Self.stop(
-            spec("a"), Behaviour(hasChannel: true, term: nil, answer: .only))
+            spec("a"),
+            Behaviour {
+                $0.hasChannel = true
+                $0.term = nil
+                $0.answer = .only
+            })
         #expect(
             lines == [
                 "1000 stop", "1000 message", "1000 answered", "10000 signal 15 group",
@@ -34,14 +40,18 @@ struct LadderScenarios {
     @Test("LIF-50: a service that answers and then ends needs no signal")
     func answeredInTime() {
         let (stage, lines) = Self.stop(
-            spec("a"), Behaviour(hasChannel: true, answer: .exits(after: .seconds(4))))
+            spec("a"),
+            Behaviour {
+                $0.hasChannel = true
+                $0.answer = .exits(after: .seconds(4))
+            })
         #expect(lines == ["1000 stop", "1000 message", "1000 answered", "5000 stopped"])
         #expect(stage.host.violations == [])
     }
 
     @Test("LIF-51: a graceful message that is not answered within 500 ms: SIGTERM")
     func unanswered() {
-        let (stage, lines) = Self.stop(spec("a"), Behaviour(hasChannel: true))
+        let (stage, lines) = Self.stop(spec("a"), Behaviour { $0.hasChannel = true })
         #expect(lines == ["1000 stop", "1000 message", "1500 signal 15 group", "1500 stopped"])
         #expect(stage.host.violations == [])
     }
@@ -50,7 +60,10 @@ struct LadderScenarios {
     func littleTime() {
         let (stage, lines) = Self.stop(
             spec("a") { $0.stopTimeout = .milliseconds(200) },
-            Behaviour(hasChannel: true, term: nil))
+            Behaviour {
+                $0.hasChannel = true
+                $0.term = nil
+            })
         #expect(
             lines == [
                 "1000 stop", "1000 message", "1100 signal 15 group", "1200 killed", "1200 stopped",
@@ -124,7 +137,14 @@ struct LadderScenarios {
 
     @Test("LIF-55: a launch that is answered during the stop is stopped with the whole ladder")
     func launchedWhileStopping() {
-        var stage = Stage([spec("a")], behaviours: ["a": Behaviour(launch: .seconds(2), term: nil)])
+        var stage = Stage(
+            [spec("a")],
+            behaviours: [
+                "a": Behaviour {
+                    $0.launch = .seconds(2)
+                    $0.term = nil
+                }
+            ])
         stage.up()
         stage.run(for: .seconds(1))
         stage.stopProject()
@@ -196,7 +216,7 @@ struct LadderScenarios {
     @Test("LIF-58: time in which we stood still is forgiven")
     func paused() {
         var stage = Stage(
-            [spec("a"), spec("b")], behaviours: ["a": Behaviour(ready: nil), "b": .good])
+            [spec("a"), spec("b")], behaviours: ["a": Behaviour { $0.ready = nil }, "b": .good])
         stage.up()
         stage.run(for: .seconds(29))
         stage.freeze(for: .seconds(100))

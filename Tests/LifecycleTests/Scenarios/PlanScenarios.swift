@@ -1,3 +1,4 @@
+import Simulation
 import Testing
 
 @testable import Stoic
@@ -77,7 +78,7 @@ struct PlanScenarios {
         "LIF-94: a service that is removed stops after what needed it, and leaves when it is gone")
     func removed() {
         var stage = Self.upStage()
-        stage.behave("b", Behaviour(term: .seconds(2)))
+        stage.behave("b", Behaviour { $0.term = .seconds(2) })
         let a = stage.id("a")
         stage.plan([spec("c")])
         stage.run(for: .seconds(1))
@@ -93,7 +94,7 @@ struct PlanScenarios {
     @Test("LIF-95: one that comes back while it leaves starts again once the old one is gone")
     func comesBack() {
         var stage = Self.upStage()
-        stage.behave("c", Behaviour(term: .seconds(5)))
+        stage.behave("c", Behaviour { $0.term = .seconds(5) })
         stage.plan(Array(Self.specs().dropLast()))
         stage.run(for: .seconds(1))
         stage.plan(Self.specs())
@@ -119,7 +120,7 @@ struct PlanScenarios {
     @Test("LIF-97: a plan whose service fails to start is rolled back")
     func rollback() {
         var stage = Self.upStage()
-        stage.behave("a", Behaviour(ready: nil))
+        stage.behave("a", Behaviour { $0.ready = nil })
         let changed = Self.specs {
             $0[0].launchDigest = 1
             $0[0].startTimeout = .seconds(2)
@@ -140,7 +141,7 @@ struct PlanScenarios {
     @Test("LIF-97: without a rollback the failure follows the restart policy")
     func withoutRollback() {
         var stage = Self.upStage()
-        stage.behave("c", Behaviour(failedLaunches: 3))
+        stage.behave("c", Behaviour { $0.failedLaunches = 3 })
         stage.plan(Self.specs { $0[2].launchDigest = 1 })
         stage.run(for: .seconds(10))
         #expect(stage.state("c").isSettled)

@@ -1,3 +1,4 @@
+import Simulation
 import Testing
 
 @testable import Stoic
@@ -47,11 +48,13 @@ struct RestartScenarios {
         var stage = Stage(
             [spec("a")],
             behaviours: [
-                "a": Behaviour(exits: [
-                    .init(after: .seconds(1), status: .code(1)),
-                    .init(after: .seconds(29), status: .code(1)),
-                    .init(after: .seconds(31), status: .code(1)), nil,
-                ])
+                "a": Behaviour {
+                    $0.exits = [
+                        .init(after: .seconds(1), status: .code(1)),
+                        .init(after: .seconds(29), status: .code(1)),
+                        .init(after: .seconds(31), status: .code(1)), nil,
+                    ]
+                }
             ])
         stage.up()
         stage.run(for: .seconds(100))
@@ -65,9 +68,11 @@ struct RestartScenarios {
         var stage = Stage(
             [spec("a")],
             behaviours: [
-                "a": Behaviour(exits: [
-                    .init(after: .seconds(1), status: .code(1)), nil,
-                ])
+                "a": Behaviour {
+                    $0.exits = [
+                        .init(after: .seconds(1), status: .code(1)), nil,
+                    ]
+                }
             ])
         stage.up()
         stage.run(for: .seconds(20))
@@ -96,17 +101,18 @@ struct RestartScenarios {
                 }
             ],
             behaviours: [
-                "a": Behaviour(
-                    failedLaunches: 0,
-                    exits: [
+                "a": Behaviour {
+                    $0.failedLaunches = 0
+                    $0.exits = [
                         .init(after: .milliseconds(200), status: .code(1)),
                         .init(after: .milliseconds(200), status: .signal(11, coreDumped: true)),
                         .init(after: .milliseconds(200), status: .code(0)),
-                    ])
+                    ]
+                }
             ])
         stage.up()
         stage.run(for: .seconds(1))
-        stage.behave("a", Behaviour(ready: nil))
+        stage.behave("a", Behaviour { $0.ready = nil })
         stage.runOut()
         #expect(stage.launches(of: "a") == 6)
         let delays = Self.delays(stage)
@@ -178,8 +184,10 @@ struct RestartScenarios {
         var stage = Stage(
             [spec("a")],
             behaviours: [
-                "a": Behaviour(
-                    exits: [.init(after: .seconds(1), status: .code(1)), nil], tree: nil)
+                "a": Behaviour {
+                    $0.exits = [.init(after: .seconds(1), status: .code(1)), nil]
+                    $0.tree = nil
+                }
             ])
         stage.up()
         stage.run(for: .seconds(20))
@@ -197,9 +205,11 @@ struct RestartScenarios {
         var stage = Stage(
             [spec("a")],
             behaviours: [
-                "a": Behaviour(
-                    exits: [.init(after: .seconds(1), status: .code(1)), nil], tree: .seconds(60),
-                    survivesKill: true)
+                "a": Behaviour {
+                    $0.exits = [.init(after: .seconds(1), status: .code(1)), nil]
+                    $0.tree = .seconds(60)
+                    $0.survivesKill = true
+                }
             ])
         stage.up()
         stage.run(for: .seconds(50))
@@ -217,7 +227,9 @@ struct RestartScenarios {
     func sleeping() {
         var stage = Stage(
             [spec("a") { $0.restart.backoff = .spaced(.seconds(20)) }],
-            behaviours: ["a": Behaviour(exits: [.init(after: .seconds(1), status: .code(1)), nil])])
+            behaviours: [
+                "a": Behaviour { $0.exits = [.init(after: .seconds(1), status: .code(1)), nil] }
+            ])
         stage.up()
         stage.run(for: .seconds(2))
         stage.passAsleep(for: .seconds(100))
@@ -247,7 +259,7 @@ struct RestartScenarios {
     func exitDuringStop() {
         var stage = Stage(
             [spec("a") { $0.restart.mode = .always }, spec("b")],
-            behaviours: ["a": Behaviour(term: nil)])
+            behaviours: ["a": Behaviour { $0.term = nil }])
         stage.up()
         stage.run(for: .seconds(1))
         stage.down("a")

@@ -1,3 +1,5 @@
+import Simulation
+
 @testable import Stoic
 
 /// A service of a scenario: ready when it says so.

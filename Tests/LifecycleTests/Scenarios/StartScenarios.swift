@@ -1,3 +1,4 @@
+import Simulation
 import Testing
 
 @testable import Stoic
@@ -11,7 +12,8 @@ struct StartScenarios {
                 spec("a"), spec("b"), spec("c", needs: ["a"]), spec("d", needs: ["a", "b"]),
             ],
             behaviours: [
-                "a": Behaviour(ready: .seconds(1)), "b": Behaviour(ready: .seconds(2)),
+                "a": Behaviour { $0.ready = .seconds(1) },
+                "b": Behaviour { $0.ready = .seconds(2) },
             ])
         stage.up()
         stage.run(for: .seconds(5))
@@ -29,7 +31,7 @@ struct StartScenarios {
             [spec("a"), spec("b", needs: ["a"]), spec("c", needs: ["b"]), spec("d")],
             behaviours: [
                 "b": .exits(after: .milliseconds(300), .code(1), ready: nil),
-                "d": Behaviour(ready: nil),
+                "d": Behaviour { $0.ready = nil },
             ])
         stage.up()
         stage.runOut()
@@ -53,7 +55,10 @@ struct StartScenarios {
             Behaviour.exits(after: .milliseconds(300), .code(1), ready: nil),
             Behaviour.exits(after: .milliseconds(300), .code(0), ready: nil),
             Behaviour.exits(after: .milliseconds(300), .signal(11, coreDumped: true), ready: nil),
-            Behaviour(launch: .milliseconds(300), failedLaunches: 1),
+            Behaviour {
+                $0.launch = .milliseconds(300)
+                $0.failedLaunches = 1
+            },
         ])
     func deathWhileStarting(behaviour: Behaviour) {
         var stage = Stage(
@@ -73,7 +78,7 @@ struct StartScenarios {
     func keep() {
         var stage = Stage(
             [spec("a") { $0.onStartFailure = .keep }, spec("b", needs: ["a"]), spec("c")],
-            behaviours: ["a": Behaviour(failedLaunches: 2)])
+            behaviours: ["a": Behaviour { $0.failedLaunches = 2 }])
         stage.up()
         stage.run(for: .zero)
         #expect(stage.state("a") == .backingOff)
@@ -96,7 +101,7 @@ struct StartScenarios {
         stage.up()
         stage.run(for: .seconds(1))
         #expect(stage.machine.phase == .settled)
-        stage.behave("a", Behaviour(failedLaunches: 3))
+        stage.behave("a", Behaviour { $0.failedLaunches = 3 })
         stage.exit("a", .code(1))
         stage.run(for: .seconds(10))
         #expect(stage.launches(of: "a") == 4)
@@ -108,13 +113,15 @@ struct StartScenarios {
     @Test("LIF-24: startAttempts are counted before a start failure is one, with backoff")
     func startAttempts() {
         var stage = Stage(
-            [spec("a") { $0.startAttempts = 3 }], behaviours: ["a": Behaviour(failedLaunches: 2)])
+            [spec("a") { $0.startAttempts = 3 }],
+            behaviours: ["a": Behaviour { $0.failedLaunches = 2 }])
         stage.up()
         stage.run(for: .seconds(10))
         #expect(stage.launches(of: "a") == 3)
         #expect(stage.machine.phase == .settled)
         var failing = Stage(
-            [spec("a") { $0.startAttempts = 3 }], behaviours: ["a": Behaviour(failedLaunches: 9)])
+            [spec("a") { $0.startAttempts = 3 }],
+            behaviours: ["a": Behaviour { $0.failedLaunches = 9 }])
         failing.up()
         failing.runOut()
         #expect(failing.launches(of: "a") == 3)
@@ -136,7 +143,12 @@ struct StartScenarios {
     func startTimeout() {
         var stage = Stage(
             [spec("a"), spec("b", needs: ["a"])],
-            behaviours: ["a": Behaviour(ready: nil, term: nil)])
+            behaviours: [
+                "a": Behaviour {
+                    $0.ready = nil
+                    $0.term = nil
+                }
+            ])
         stage.up()
         stage.runOut()
         #expect(
@@ -153,7 +165,7 @@ struct StartScenarios {
     func extendedStart() {
         var stage = Stage(
             [spec("a") { $0.startTimeoutMax = .seconds(60) }],
-            behaviours: ["a": Behaviour(ready: nil)])
+            behaviours: ["a": Behaviour { $0.ready = nil }])
         stage.up()
         stage.run(for: .seconds(1))
         stage.say("a", .extendTimeout(.seconds(2)))
@@ -172,7 +184,7 @@ struct StartScenarios {
 
     @Test("LIF-28: a launch that is never answered is called off at the end of its stop")
     func unansweredLaunch() {
-        var stage = Stage([spec("a"), spec("b")], behaviours: ["a": Behaviour(launch: nil)])
+        var stage = Stage([spec("a"), spec("b")], behaviours: ["a": Behaviour { $0.launch = nil }])
         stage.up()
         stage.run(for: .seconds(1))
         stage.stopProject()
@@ -192,8 +204,14 @@ struct StartScenarios {
                 spec("a") { $0.startTimeout = .seconds(60) }, spec("b", needs: ["a"]), spec("c"),
             ],
             behaviours: [
-                "a": Behaviour(launch: .milliseconds(10), ready: nil),
-                "c": Behaviour(launch: .milliseconds(50), ready: .milliseconds(300)),
+                "a": Behaviour {
+                    $0.launch = .milliseconds(10)
+                    $0.ready = nil
+                },
+                "c": Behaviour {
+                    $0.launch = .milliseconds(50)
+                    $0.ready = .milliseconds(300)
+                },
             ])
         stage.up()
         stage.run(for: .milliseconds(milliseconds))

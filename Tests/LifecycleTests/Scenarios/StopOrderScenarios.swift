@@ -1,10 +1,14 @@
+import Simulation
 import Testing
 
 @testable import Stoic
 
 @Suite("LifecycleMachine, the order and budget of stops", .timeLimit(.minutes(1)))
 struct StopOrderScenarios {
-    static let slow = Behaviour(ready: .milliseconds(200), term: .seconds(1))
+    static let slow = Behaviour {
+        $0.ready = .milliseconds(200)
+        $0.term = .seconds(1)
+    }
 
     @Test(
         "LIF-40: the one that became ready last stops first, each only when the one before is gone")
@@ -13,7 +17,10 @@ struct StopOrderScenarios {
             chain(["a", "b", "c"]) + [spec("d")],
             behaviours: [
                 "a": Self.slow, "b": Self.slow, "c": Self.slow,
-                "d": Behaviour(ready: .seconds(2), term: .seconds(1)),
+                "d": Behaviour {
+                    $0.ready = .seconds(2)
+                    $0.term = .seconds(1)
+                },
             ])
         stage.up()
         stage.run(for: .seconds(10))
@@ -35,7 +42,9 @@ struct StopOrderScenarios {
     func latestStart() {
         var stage = Stage(
             [spec("a"), spec("b")],
-            behaviours: ["a": Behaviour(exits: [.init(after: .seconds(1), status: .code(1)), nil])])
+            behaviours: [
+                "a": Behaviour { $0.exits = [.init(after: .seconds(1), status: .code(1)), nil] }
+            ])
         stage.up()
         stage.run(for: .seconds(10))
         stage.stopProject()
@@ -50,9 +59,15 @@ struct StopOrderScenarios {
         var stage = Stage(
             [spec("a"), spec("b"), spec("c")],
             behaviours: [
-                "a": Behaviour(ready: nil, term: .seconds(1)),
-                "b": Behaviour(term: .seconds(1)),
-                "c": Behaviour(ready: nil, term: .seconds(2)),
+                "a": Behaviour {
+                    $0.ready = nil
+                    $0.term = .seconds(1)
+                },
+                "b": Behaviour { $0.term = .seconds(1) },
+                "c": Behaviour {
+                    $0.ready = nil
+                    $0.term = .seconds(2)
+                },
             ])
         stage.up()
         stage.run(for: .seconds(1))
@@ -69,8 +84,8 @@ struct StopOrderScenarios {
             [spec("a"), spec("b", needs: ["a"]), spec("c", needs: ["a"]), spec("d")],
             parallel: true,
             behaviours: [
-                "b": Behaviour(term: .seconds(1)), "c": Behaviour(term: .seconds(3)),
-                "d": Behaviour(term: .seconds(5)),
+                "b": Behaviour { $0.term = .seconds(1) }, "c": Behaviour { $0.term = .seconds(3) },
+                "d": Behaviour { $0.term = .seconds(5) },
             ])
         stage.up()
         stage.run(for: .seconds(1))
@@ -129,7 +144,11 @@ struct StopOrderScenarios {
         var stage = Stage(
             [spec("a"), spec("b") { $0.stopTimeout = .seconds(60) }], exitBudget: .seconds(20),
             behaviours: [
-                "a": Behaviour(ready: .zero), "b": Behaviour(ready: .seconds(1), term: nil),
+                "a": Behaviour { $0.ready = .zero },
+                "b": Behaviour {
+                    $0.ready = .seconds(1)
+                    $0.term = nil
+                },
             ])
         stage.up()
         stage.run(for: .seconds(2))
@@ -212,7 +231,8 @@ struct StopOrderScenarios {
     @Test("LIF-49: a child that outlives its main process is killed at stopTimeout")
     func stubbornChild() {
         var stage = Stage(
-            [spec("a") { $0.stopTimeout = .seconds(2) }], behaviours: ["a": Behaviour(tree: nil)])
+            [spec("a") { $0.stopTimeout = .seconds(2) }],
+            behaviours: ["a": Behaviour { $0.tree = nil }])
         stage.up()
         stage.run(for: .seconds(1))
         stage.stopProject()

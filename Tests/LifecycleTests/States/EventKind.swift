@@ -1,3 +1,5 @@
+import Simulation
+
 @testable import Stoic
 
 /// Every kind of event there is, one of each. A new one that stands in no table fails every table.
@@ -16,7 +18,7 @@ extension StateTable {
     mutating func take(_ kind: EventKind) {
         switch kind {
         case .launched: process(.launched)
-        case .launchFailed: process(.launchFailed(ImaginaryHost.noFile))
+        case .launchFailed: process(.launchFailed(SimulatedHost.noFile))
         case .exitedWell: process(.mainExited(.code(0)))
         case .exitedBadly: process(.mainExited(.code(1)))
         case .treeEmpty: process(.treeEmpty)

@@ -1,3 +1,5 @@
+import Simulation
+
 @testable import Stoic
 
 /// A brain with one service, `s`, in the state under test. `s` needs `n`, and runs on without it no
@@ -38,7 +40,7 @@ struct StateTable {
     mutating func send(_ event: LifecycleEvent) {
         var output = LifecycleOutput()
         if let life = machine.nodes[1].state.incarnation { lastLife = life }
-        machine.handle(event, at: ImaginaryHost.moment, into: &output)
+        machine.handle(event, at: CheckedMachine.moment, into: &output)
         note(output)
     }
 
@@ -59,7 +61,7 @@ struct StateTable {
             send(.process(life, .launched))
             return send(.message(life, .ready))
         }
-        var turn = Turn(now: ImaginaryHost.moment)
+        var turn = Turn(now: CheckedMachine.moment)
         machine.deliver(NeedEvent(slot: 1, need: 0, fact: fact, cause: nil), &turn)
         machine.settle(&turn)
         note(turn.output)

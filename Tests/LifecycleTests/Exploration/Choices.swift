@@ -1,3 +1,5 @@
+import Simulation
+
 @testable import Stoic
 
 /// One event that could come next, and what it costs.
@@ -24,6 +26,8 @@ struct Allowance: Hashable {
     var verbs = Verbs.all
     /// Plans that a command may carry.
     var plans: [Plan] = []
+    /// The service that opens its control channel, if one does.
+    var opensChannel: Int?
 
     enum Verbs: Hashable {
         case all
@@ -44,8 +48,13 @@ struct Allowance: Hashable {
     }
 }
 
-extension ImaginaryHost {
-    static let noFile = LaunchFailure(step: "run /no/such", errorNumber: 2)
+extension CheckedMachine {
+    /// The moment at which everything happens in a walk: time passes only by timers.
+    static let moment = Instant(awake: .seconds(1_000), boot: .seconds(1_000))
+
+    mutating func send(_ event: LifecycleEvent) { send(event, at: Self.moment) }
+
+    mutating func command(_ verb: Command.Verb) { send(.command(Command(verb, by: "test"))) }
 
     /// Every event that could come next. A fault is a failed launch, an unasked exit, a lost
     /// readiness, a limit passed, or a tree that outlives SIGTERM or SIGKILL. The end of the
@@ -53,7 +62,7 @@ extension ImaginaryHost {
     func choices(_ allowance: Allowance) -> [Choice] {
         var choices: [Choice] = []
         for slot in seats.indices { addEvents(slot, allowance, &choices) }
-        if hasBudgetTimer, allowance.faults > 0 {
+        if checker.hasBudgetTimer, allowance.faults > 0 {
             choices.append(Choice(.timer(.fired(.exitBudget)), .fault))
         }
         if !isOver { addCommands(allowance, &choices) }
@@ -69,7 +78,7 @@ extension ImaginaryHost {
         case .pending:
             choices.append(Choice(.process(life, .launched)))
             if allowance.faults > 0 {
-                choices.append(Choice(.process(life, .launchFailed(Self.noFile)), .fault))
+                choices.append(Choice(.process(life, .launchFailed(SimulatedHost.noFile)), .fault))
             }
         case .running: addRunning(slot, life, allowance, &choices)
         case .exited: choices.append(Choice(.process(life, .treeEmpty)))
@@ -104,7 +113,7 @@ extension ImaginaryHost {
         if spec.readiness == .reported, !seat.facts.contains(.ready), !isTold {
             choices.append(Choice(.message(life, .ready)))
         }
-        if opensChannel == slot, !seat.facts.contains(.channel), !isTold {
+        if allowance.opensChannel == slot, !seat.facts.contains(.channel), !isTold {
             choices.append(Choice(.message(life, .channelOpened)))
         }
         if seat.facts.contains(.messaged), !seat.facts.contains(.answered) {

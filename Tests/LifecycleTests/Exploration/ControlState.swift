@@ -1,3 +1,5 @@
+import Simulation
+
 @testable import Stoic
 
 /// All of a run that the future depends on, without numbers that only grow: two runs whose control
@@ -6,15 +8,16 @@
 struct ControlState: Hashable {
     private let hash: Int
 
-    init(_ host: ImaginaryHost, _ allowance: Allowance) {
+    init(_ host: CheckedMachine, plans: [Plan]) {
         var hasher = Hasher()
         let machine = host.machine
+        let seats = host.seats
         for slot in machine.nodes.indices {
             Self.hash(machine.nodes[slot].state, &hasher)
             hasher.combine(machine.nodes[slot].owners)
             hasher.combine(machine.nodes[slot].facts)
             machine.nodes[slot].ledger.hashControl(machine.nodes[slot].spec, &hasher)
-            let seat = host.seats[slot]
+            let seat = seats[slot]
             hasher.combine(seat.main)
             hasher.combine(seat.facts)
             hasher.combine(seat.timers)
@@ -25,10 +28,8 @@ struct ControlState: Hashable {
         hasher.combine(machine.wasForced)
         hasher.combine(machine.wantsAll)
         hasher.combine(machine.stops.running)
-        hasher.combine(host.hasBudgetTimer)
-        hasher.combine(allowance.faults)
-        hasher.combine(allowance.commands)
-        if !allowance.plans.isEmpty { Self.hash(plans: allowance.plans, machine, &hasher) }
+        hasher.combine(host.checker.hasBudgetTimer)
+        if !plans.isEmpty { Self.hash(plans: plans, machine, &hasher) }
         hash = hasher.finalize()
     }
 
@@ -103,7 +104,7 @@ extension Node {
 extension RestartLedger {
     /// The ledger as the rules see it while no time passes.
     fileprivate func hashControl(_ spec: ServiceSpec, _ hasher: inout Hasher) {
-        hasher.combine(restartsLeft(spec.restart, at: ImaginaryHost.moment.boot))
+        hasher.combine(restartsLeft(spec.restart, at: CheckedMachine.moment.boot))
         hasher.combine(step > 0)
         hasher.combine(min(attempts, spec.startAttempts))
     }
