@@ -145,15 +145,30 @@ let package = Package(
         // from outside, with the compiler's own tools.
         .executableTarget(
             name: "client-toplevel",
-            dependencies: ["Stoic", "StoicProcess", "StoicLog", "StoicTesting"],
+            dependencies: [
+                "Stoic", "StoicProcess", "StoicLog", "StoicSubprocess", "StoicTesting",
+            ],
             path: "Tests/Fixtures/client", swiftSettings: [.swiftLanguageMode(.v6)]),
         .testTarget(
             name: "ClientTests",
-            dependencies: ["Stoic", "StoicProcess", "StoicLog", "StoicTesting"],
+            dependencies: [
+                "Stoic", "StoicProcess", "StoicLog", "StoicSubprocess", "StoicTesting",
+            ],
             path: "Tests/ClientTests", swiftSettings: [.swiftLanguageMode(.v6)]),
+        .executableTarget(
+            name: "library-api",
+            dependencies: [
+                "Stoic", "StoicProcess", "StoicLog", "StoicSubprocess", "StoicTesting",
+                "ServiceKit",
+            ],
+            path: "Tests/Fixtures/library-api", swiftSettings: strict),
+        .target(
+            name: "CAllocations", path: "Tests/Fixtures/allocations", cSettings: strictC),
+        .executableTarget(
+            name: "library-bench", dependencies: ["Stoic", "CAllocations"],
+            path: "Tests/Fixtures/library-bench", swiftSettings: strict + fast),
         tests(
-            "InterfaceTests",
-            ["client-toplevel", "StoicProcess", "StoicLog", "StoicTesting"],
+            "InterfaceTests", ["library-api", "library-bench", "client-toplevel"],
             exclude: ["Refused"]),
         tests("EventLoopTests", ["EventLoop", "CProcess"]),
         .executableTarget(name: "runaway", path: "Tests/Fixtures/runaway", cSettings: strictC),
@@ -196,3 +211,19 @@ let package = Package(
             ]),
     ]
 )
+
+/// What `scripts/sanitize` builds: the test targets that this variable names, and what they need.
+/// Everything under a sanitizer would take longer than all the rest of the tests.
+if let only = Context.environment["ONLY_TESTS"] {
+    var kept: Set<String> = []
+    var open = only.split(separator: " ").map(String.init)
+    while let name = open.popLast() {
+        guard kept.insert(name).inserted else { continue }
+        for dependency in package.targets.first(where: { $0.name == name })?.dependencies ?? [] {
+            guard case .byNameItem(let needed, _) = dependency else { continue }
+            open.append(needed)
+        }
+    }
+    package.targets.removeAll { !kept.contains($0.name) }
+    package.products = []
+}

@@ -1,6 +1,7 @@
 import Stoic
 import StoicLog
 import StoicProcess
+import StoicSubprocess
 import StoicTesting
 
 /// Calls every public async function from code on no actor, and changes what is not
@@ -100,7 +101,10 @@ final class FreeClient {
 
     /// Compiled, and not called by a test: it ends with a signal, or waits for time that only a
     /// simulation lets pass.
-    func endless(_ graph: ServiceGraph, _ clock: TestClock) async throws {
+    func endless(
+        _ graph: ServiceGraph, _ clock: TestClock, _ child: ChildProcess
+    ) async throws {
+        _ = await child.unexpectedEnd()
         try await clock.sleep(until: clock.now)
         try await GracefulTermination.run(graph) { _ in note() }
         await GracefulTermination.runToExit(graph) { _ in note() }

@@ -1,6 +1,7 @@
 import Stoic
 import StoicLog
 import StoicProcess
+import StoicSubprocess
 import StoicTesting
 
 /// Calls every public async function from the main actor, and changes its state in each closure
@@ -101,7 +102,10 @@ final class MainActorClient {
 
     /// Compiled, and not called by a test: it ends with a signal, or waits for time that only a
     /// simulation lets pass.
-    func endless(_ graph: ServiceGraph, _ clock: TestClock) async throws {
+    func endless(
+        _ graph: ServiceGraph, _ clock: TestClock, _ child: ChildProcess
+    ) async throws {
+        _ = await child.unexpectedEnd()
         try await clock.sleep(until: clock.now)
         try await GracefulTermination.run(graph) { _ in note() }
         await GracefulTermination.runToExit(graph) { _ in note() }

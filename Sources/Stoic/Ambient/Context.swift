@@ -14,6 +14,12 @@ struct Context: Sendable {
     /// The context of the current task.
     static var current: Context { stored?.context ?? standard }
 
+    /// Whether a deadline or an owner is around the work. Costs less than a copy of the context.
+    static var isBounded: Bool {
+        guard let stored else { return false }
+        return stored.context.ambient.deadline != nil || stored.context.cause != nil
+    }
+
     private static let standard = Context(ambient: .standard)
 
     /// The task-local itself holds a reference, so that reading it copies no more than that.

@@ -10,10 +10,8 @@
 package nonisolated(nonsending) func shielded<R, E: Error>(
     _ body: nonisolated(nonsending) () async throws(E) -> R
 ) async throws(E) -> R {
+    guard Context.isBounded else { return try await runShielded(body) }
     var context = Context.current
-    guard context.ambient.deadline != nil || context.cause != nil else {
-        return try await runShielded(body)
-    }
     context.ambient.deadline = nil
     context.cause = nil
     return try await withContext(context) { () async throws(E) -> R in

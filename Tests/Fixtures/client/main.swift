@@ -1,6 +1,7 @@
 import Stoic
 import StoicLog
 import StoicProcess
+import StoicSubprocess
 import StoicTesting
 
 // Calls every public async function from top-level code, and changes a global variable in each
@@ -99,6 +100,10 @@ do {
 // Compiled, and not run by a test: it ends with a signal, or waits for time that only a simulation
 // lets pass.
 if CommandLine.arguments.contains("endless") {
+    let key = ServiceKey<ChildProcess>("child")
+    let helper = Provide.process(key) { _ in ProcessCommand(["sleep", "60"], ready: .started) }
+    let child = try await ServiceGraph(label: "client") { helper }.run { services in services[key] }
+    _ = await child.unexpectedEnd()
     let clock = TestClock()
     let graph = try ServiceGraph(label: "client") {}
     try await clock.sleep(until: clock.now)
