@@ -216,7 +216,8 @@ struct SubprocessCases {
             let program = try await up(bench, ["--started"], [])
             program.signal(SIGTERM)
             #expect(try await bench.end(of: program) == .exited(0))
-            try await bench.saw("first", "bye")
+            // It may not have come to catching the signal, so it need not have said anything.
+            #expect(program.errors.contains("process.exited service=first"))
         }
     }
 
