@@ -187,11 +187,11 @@ extension TestClock {
     var isAwaited: Bool { state.withLock { !$0.watchers.isEmpty } }
 
     /// Whether a timer may fire before work that is ready. Not where somebody looks at the time as
-    /// it is, or is about to.
+    /// it is, or is about to; nor the end of an `advance`, before which all else comes to rest.
     var mayFireEarly: Bool {
         state.withLock { state in
             guard state.held == 0, let next = state.sleepers.first else { return false }
-            return state.targets.allSatisfy { next.deadline <= $0 }
+            return state.targets.allSatisfy { next.deadline < $0 }
         }
     }
 

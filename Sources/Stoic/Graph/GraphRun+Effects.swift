@@ -171,6 +171,7 @@ extension GraphRun {
     ) async {
         let provide = provides[slot]
         let cause = CauseBox(inside: nil)
+        if Task.isCancelled { cause.record(.deadlineExpired) }
         state.withLock { $0.lives[life]?.cause = cause }
         await what.work?.end()
         await withContext(inner(provide, cause, within: deadline)) {
@@ -191,7 +192,8 @@ extension GraphRun {
             [.init("service", provides[slot].key.name), .init("error", describing: error)])
     }
 
-    /// Its time is over: whatever of it runs is cancelled.
+    /// Its time is over: whatever of it runs is cancelled. One that still waits for its turn to
+    /// stop is stopped all the same, by a stop that begins cancelled.
     private func cancel(_ life: Incarnation) {
         let task: Task<Void, Never>? = state.withLock { state in
             guard let record = state.lives[life] else { return nil }
@@ -201,7 +203,14 @@ extension GraphRun {
                 state.lives[life]?.isUnwanted = true
                 return task
             case .stopping(let task): return task
-            case .up, .over: return nil
+            case .up(let value, let work):
+                let exit = state.exit ?? .success
+                let task = spawn { [self] in
+                    await runStop(record.slot, life, (value, work, exit), within: .zero)
+                }
+                state.lives[life]?.phase = .stopping(task)
+                return task
+            case .over: return nil
             }
         }
         task?.cancel()
