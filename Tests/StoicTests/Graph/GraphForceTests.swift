@@ -8,7 +8,7 @@ struct GraphForceTests {
     typealias Fix = GraphFixture
 
     @Test(
-        "GRA-21: forced, a service that waits for its turn is stopped all the same"
+        "GRA-22: forced, a service that waits for its turn is stopped all the same"
     )
     func forced() async throws {
         try await explore(under: SimulatedOrder.punctual) { world in
