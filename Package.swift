@@ -197,6 +197,11 @@ let package = Package(
                 "Stoic", "StoicProcess", "StoicLog", "StoicSubprocess", "StoicTesting",
                 "ServiceKit",
             ], exclude: ["Given"]),
+        .executableTarget(
+            name: "fuzz",
+            dependencies: ["Manifest", "Orchestrator", "CLifecycle", "Stoic"],
+            path: "Tests/Fixtures/fuzz", swiftSettings: strict),
+        tests("FuzzTests", ["fuzz"]),
         .target(
             name: "CBench", path: "Tests/Fixtures/bench", cSettings: strictC,
             linkerSettings: [.linkedLibrary("util")]),
@@ -206,8 +211,8 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "CBench", "Orchestrator", "orchestrator", "puppet", "in-process", "mixed", "timed",
-                "foreman",
+                "CBench", "Orchestrator", "Stoic", "orchestrator", "puppet", "in-process", "mixed",
+                "timed", "foreman",
             ]),
     ]
 )

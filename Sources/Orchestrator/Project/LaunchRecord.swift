@@ -178,7 +178,7 @@ public final class LaunchRecord {
 extension LaunchRecord.Entry {
     /// `1 BOOT PID START TOKEN INCARNATION NAME`: the format's number, then the parts, the token in
     /// hexadecimal, the name with everything but letters, digits and `._-` percent-encoded.
-    fileprivate var line: [UInt8] {
+    var line: [UInt8] {
         let mark = String(token, radix: 16)
         let name = PercentCoding.encode(service.text)
         let text =
@@ -187,7 +187,8 @@ extension LaunchRecord.Entry {
         return Array(text.utf8)
     }
 
-    fileprivate init?(line: ArraySlice<UInt8>) {
+    /// An entry from its line, without the newline; `nil` for a line that is none.
+    init?(line: ArraySlice<UInt8>) {
         let words = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }
         guard words.count == 7, words[0] == "1", let pid = Int32(words[2]), pid > 0,

@@ -17,6 +17,11 @@ struct Service {
         Service(name: name, words: ["PUPPET", name] + flags, keys: keys)
     }
 
+    /// A puppet whose keys are a list already.
+    static func puppet(_ name: String, flags: [String], _ keys: [String]) -> Service {
+        Service(name: name, words: ["PUPPET", name] + flags, keys: keys)
+    }
+
     /// A script of `sh`. `PUPPET` in it is the program.
     static func script(_ name: String, _ text: String, _ keys: String...) -> Service {
         Service(name: name, words: ["sh", "-c", text], keys: keys)

@@ -1,0 +1,126 @@
+import Glibc
+import Stoic
+import Testing
+
+/// One random project, brought up, broken in random ways for a while, and taken down.
+@BenchActor
+final class ChaosRound {
+    private let bench: Bench
+    private var random: RandomSource
+    private var project: ChaosProject
+    private var engine: Program?
+    /// How many processes were killed or stopped.
+    private(set) var kills = 0
+
+    init(_ bench: Bench, seed: UInt64) {
+        self.bench = bench
+        random = .seeded(seed)
+        project = ChaosProject(&random)
+    }
+
+    /// Runs the round. What is wrong is recorded as an issue.
+    func run(steps: Int) async throws {
+        try bench.config(services: project.services)
+        let engine = try bench.up()
+        self.engine = engine
+        try await bench.answers()
+        try await recover()
+        let held = holdings(of: engine)
+        for _ in 0..<steps { try await step(engine) }
+        try await recover()
+        try await bench.wait("the engine to hold what it held", within: .seconds(5)) { _ in
+            holdings(of: engine) <= held
+                && !ProcessTable.children(of: engine.pid).contains { $0.state == "Z" }
+        }
+        try await bench.must("down", within: .seconds(30))
+        #expect(try await bench.end(of: engine) == .exited(0))
+        let steps = bench.journal.map { ChaosChecker.Step($0) }
+        #expect(!steps.isEmpty)
+        #expect(ChaosChecker.complaints(about: steps, needs: project.needs) == [])
+    }
+
+    /// Everything is started and ready again: whatever was stopped by hand or by a signal too.
+    private func recover() async throws {
+        for event in alive() { event.send(SIGCONT) }
+        let start = try bench.start(Launch(bench.arguments(["start"] + project.names)))
+        let ending = try await bench.end(of: start, within: .seconds(30))
+        #expect(ending == .exited(0), "\(start.output)\(start.errors)\(bench.story)")
+        for name in project.names {
+            try await bench.must("wait", name, "--timeout", "20s", within: .seconds(30))
+        }
+    }
+
+    /// How many descriptors the engine has open that are no file of its own: a log is opened with
+    /// the first byte that a service writes.
+    private func holdings(of engine: Program) -> Int {
+        ProcessTable.descriptors(of: engine.pid).values.count { !$0.hasPrefix(bench.directory) }
+    }
+
+    /// The processes of the project that live, kids and escaped ones too.
+    private func alive() -> [PuppetEvent] {
+        bench.events.filter { $0.event == "start" && $0.isAlive }
+    }
+
+    private func step(_ engine: Program) async throws {
+        switch Int.random(in: 0..<12, using: &random) {
+        case 0..<6: try await kill()
+        case 6: try await command()
+        case 7: try await reload()
+        case 8: try await vanish()
+        case 9:
+            engine.signal(SIGSTOP)
+            await bench.watch(for: .milliseconds(Int.random(in: 10...300, using: &random)))
+            engine.signal(SIGCONT)
+        default:
+            await bench.watch(for: .milliseconds(Int.random(in: 0...100, using: &random)))
+        }
+        for name in project.names {
+            let mains = alive().filter { $0.name == name }
+            #expect(mains.count <= 1, "\(name) runs twice: \(mains)\n\(bench.story)")
+        }
+    }
+
+    private func kill() async throws {
+        await bench.watch(for: .milliseconds(Int.random(in: 0...60, using: &random)))
+        guard let victim = alive().randomElement(using: &random) else { return }
+        let signals = [SIGKILL, SIGKILL, SIGSEGV, SIGSTOP, SIGTERM, SIGABRT]
+        victim.send(signals.randomElement(using: &random) ?? SIGKILL)
+        kills += 1
+    }
+
+    private func command() async throws {
+        let name = project.names.randomElement(using: &random) ?? ""
+        let verbs = [
+            ["restart", name], ["stop", name], ["start", name], ["status"], ["why", name],
+        ]
+        let verb = verbs.randomElement(using: &random) ?? ["status"]
+        let program = try bench.start(Launch(bench.arguments(verb)))
+        // Now and then nobody waits for the answer.
+        guard Int.random(in: 0..<3, using: &random) > 0 else { return }
+        try await bench.end(of: program, within: .seconds(30))
+    }
+
+    private func reload() async throws {
+        project.change(&random)
+        try bench.config(services: project.services)
+        try await bench.run("reload", within: .seconds(30))
+    }
+
+    /// A client that goes away in the middle of its stream.
+    private func vanish() async throws {
+        let verb =
+            [["logs", "-f"], ["events", "-f"], ["wait", "s0", "--for", "stopped"]]
+            .randomElement(using: &random) ?? []
+        let client = try bench.start(Launch(bench.arguments(verb)))
+        await bench.watch(for: .milliseconds(Int.random(in: 0...80, using: &random)))
+        client.signal(SIGKILL)
+        try await bench.end(of: client)
+    }
+}
+
+extension PuppetEvent {
+    /// A signal to the process of a `start` event, if it is still that.
+    func send(_ number: CInt) {
+        if let begun { ProcessTable.signal(pid, begun: begun, number) }
+    }
+}

@@ -1,0 +1,96 @@
+import CLifecycle
+import Glibc
+
+@testable import Orchestrator
+
+/// What services send: the lines of a message, and datagrams with descriptors as the kernel
+/// delivers them.
+struct MessageTarget: FuzzTarget {
+    static let name = "message"
+    private let ends: (ours: CInt, theirs: CInt)
+
+    init() {
+        var ours: CInt = -1
+        var theirs: CInt = -1
+        guard unsafe clc_make_channel(&ours, &theirs) >= 0 else { broken("there is a channel") }
+        ends = (ours, theirs)
+    }
+
+    /// The first byte says how many descriptors come along.
+    func read(_ bytes: [UInt8]) {
+        var reader = MessageReader { $0 == 42 }
+        let findings = unsafe bytes.withUnsafeBytes { unsafe reader.read($0) }
+        promise(findings.count <= 257, "a message has an end")
+        for finding in findings {
+            switch finding {
+            case .message(.status(let text)):
+                promise(text == withoutControlCharacters(text), "a status drives no terminal")
+            case .message(.mainPID(let pid)): promise(pid == 42, "the main process is a member")
+            case .message(.ready(let values)):
+                promise(values.count <= MessageReader.valuesMax, "values have a cap")
+            case .message: break
+            case .refusal(let reason): promise(!reason.isEmpty, "a refusal says why")
+            }
+        }
+        guard let head = bytes.first else { return }
+        deliver(Array(bytes.dropFirst()), descriptors: Int(head % 5))
+    }
+
+    private func deliver(_ bytes: [UInt8], descriptors: Int) {
+        let before = openDescriptors()
+        for _ in 0..<max(descriptors, 1) {
+            let extra = descriptors > 0 ? dup(0) : -1
+            let sent = unsafe bytes.withUnsafeBytes {
+                unsafe clc_send(
+                    ends.theirs, $0.baseAddress ?? UnsafeRawPointer(bitPattern: 8)!,
+                    $0.count, extra, 0)
+            }
+            if extra >= 0 { close(extra) }
+            guard sent == 1 else { return }
+            var datagram = unsafe clc_datagram()
+            let received = unsafe clc_receive(ends.ours, &datagram)
+            promise(received == 1, "what was sent arrives")
+            promise(
+                unsafe datagram.length == min(bytes.count, Int(CLC_DATAGRAM_MAX)),
+                "a datagram is whole, or said to be cut")
+        }
+        promise(openDescriptors() == before, "no descriptor is kept")
+    }
+
+    private func openDescriptors() -> CInt {
+        let next = dup(0)
+        close(next)
+        return next
+    }
+}
+
+/// What a daemon hears on its channel: the client's side of the same lines.
+struct ClientTarget: FuzzTarget {
+    static let name = "client"
+    private let ours: CInt
+
+    init() {
+        var ends: [CInt] = [-1, -1]
+        guard unsafe socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0 else {
+            broken("there is a channel")
+        }
+        ours = ends[0]
+        unsafe setenv("ORCHESTRATOR_FD", "\(ends[1])", 1)
+        promise(clc_open() >= 0, "the channel is opened")
+        var hello = [UInt8](repeating: 0, count: 64)
+        _ = unsafe Glibc.read(ours, &hello, hello.count)
+    }
+
+    func read(_ bytes: [UInt8]) {
+        guard !bytes.isEmpty,
+            unsafe send(ours, bytes, bytes.count, Int32(MSG_DONTWAIT)) > 0
+        else { return }
+        var message = clc_message()
+        while unsafe clc_next(&message) == 1 {
+            let kind = message.kind
+            promise(kind == CLC_STOP || kind == CLC_RELOAD, "a client hears two things")
+            let isEnded = unsafe withUnsafeBytes(of: message.reason) { unsafe $0.contains(0) }
+            promise(isEnded, "a reason ends")
+        }
+    }
+}
