@@ -115,6 +115,9 @@ final class Program {
         guard unsafe cbench_reap(pidfd, &code, &wasKilled) else { return }
         ended = Moment.now
         ending = wasKilled ? .killed(code) : .exited(code)
+        // What it wrote between the look at its output and its end is there by now.
+        outputEnd = Self.drain(outputEnd, into: &bytes)
+        errorEnd = Self.drain(errorEnd, into: &errorBytes)
     }
 
     /// Sends a signal; nothing happens if it has ended.

@@ -71,7 +71,7 @@ extension Bench {
     @discardableResult  // the caller may look at the program itself
     func end(of program: Program, within limit: Duration = .seconds(15)) async throws -> Ending {
         try await wait("\(program.name) to end", within: limit) { _ in
-            program.ending != nil && !program.isOpen || program.ending != nil
+            program.ending != nil
         }
         return try #require(program.ending)
     }

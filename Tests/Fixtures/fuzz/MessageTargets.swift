@@ -40,10 +40,12 @@ struct MessageTarget: FuzzTarget {
         let before = openDescriptors()
         for _ in 0..<max(descriptors, 1) {
             let extra = descriptors > 0 ? dup(0) : -1
-            let sent = unsafe bytes.withUnsafeBytes {
-                unsafe clc_send(
-                    ends.theirs, $0.baseAddress ?? UnsafeRawPointer(bitPattern: 8)!,
-                    $0.count, extra, 0)
+            let sent = unsafe bytes.withUnsafeBytes { bytes -> CInt in
+                // Nothing at all is a message too.
+                guard let start = bytes.baseAddress else {
+                    return unsafe clc_send(ends.theirs, "", 0, extra, 0)
+                }
+                return unsafe clc_send(ends.theirs, start, bytes.count, extra, 0)
             }
             if extra >= 0 { close(extra) }
             guard sent == 1 else { return }

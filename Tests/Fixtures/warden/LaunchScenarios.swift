@@ -60,7 +60,7 @@ extension Scenario {
         try check(unsafe system(setup) == 0, "no files")
         let rows: [(String, String, CInt)] = [
             ("/no/such", "run /no/such", ENOENT),
-            ("nowhere", "run nowhere", ENOENT),
+            ("nowhere", "run nowhere (it is in no directory of PATH)", ENOENT),
             ("", "run ", ENOENT),
             ("./plain", "run ./plain (it has no permission to be executed)", EACCES),
             ("./sub", "run ./sub (it is a directory)", EACCES),
