@@ -66,6 +66,7 @@ struct LaunchWords {
         case CPROC_DETAIL_NOT_EXECUTABLE: " (it has no permission to be executed)"
         default:
             switch result.error {
+            case ENOENT where command.isEmpty: " (it has no name)"
             case ENOENT where !command.contains("/"): " (it is in no directory of PATH)"
             case ENOENT where !command.hasPrefix("/"): " (from \(directory))"
             case ENOEXEC: " (no program, and no script with a #! line)"

@@ -36,33 +36,36 @@ struct MessageTarget: FuzzTarget {
         deliver(Array(bytes.dropFirst()), descriptors: Int(head % 5))
     }
 
+    /// Sends `bytes`, with a pipe's end or without, and receives them as the engine does.
     private func deliver(_ bytes: [UInt8], descriptors: Int) {
-        let before = openDescriptors()
         for _ in 0..<max(descriptors, 1) {
-            let extra = descriptors > 0 ? dup(0) : -1
+            var pipe: [CInt] = [-1, -1]
+            if descriptors > 0 {
+                promise(unsafe Glibc.pipe(&pipe) == 0, "there is a pipe")
+                _ = fcntl(pipe[0], F_SETFL, O_NONBLOCK)
+            }
             let sent = unsafe bytes.withUnsafeBytes { bytes -> CInt in
                 // Nothing at all is a message too.
                 guard let start = bytes.baseAddress else {
-                    return unsafe clc_send(ends.theirs, "", 0, extra, 0)
+                    return unsafe clc_send(ends.theirs, "", 0, pipe[1], 0)
                 }
-                return unsafe clc_send(ends.theirs, start, bytes.count, extra, 0)
+                return unsafe clc_send(ends.theirs, start, bytes.count, pipe[1], 0)
             }
-            if extra >= 0 { close(extra) }
-            guard sent == 1 else { return }
-            var datagram = unsafe clc_datagram()
-            let received = unsafe clc_receive(ends.ours, &datagram)
-            promise(received == 1, "what was sent arrives")
-            promise(
-                unsafe datagram.length == min(bytes.count, Int(CLC_DATAGRAM_MAX)),
-                "a datagram is whole, or said to be cut")
+            close(pipe[1])
+            if sent == 1 { receive(bytes.count) }
+            guard descriptors > 0 else { continue }
+            var byte: UInt8 = 0
+            promise(unsafe Glibc.read(pipe[0], &byte, 1) == 0, "no descriptor is kept")
+            close(pipe[0])
         }
-        promise(openDescriptors() == before, "no descriptor is kept")
     }
 
-    private func openDescriptors() -> CInt {
-        let next = dup(0)
-        close(next)
-        return next
+    private func receive(_ count: Int) {
+        var datagram = unsafe clc_datagram()
+        promise(unsafe clc_receive(ends.ours, &datagram) == 1, "what was sent arrives")
+        promise(
+            unsafe datagram.length == min(count, Int(CLC_DATAGRAM_MAX)),
+            "a datagram is whole, or said to be cut")
     }
 }
 

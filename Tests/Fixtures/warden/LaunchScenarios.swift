@@ -61,7 +61,7 @@ extension Scenario {
         let rows: [(String, String, CInt)] = [
             ("/no/such", "run /no/such", ENOENT),
             ("nowhere", "run nowhere (it is in no directory of PATH)", ENOENT),
-            ("", "run ", ENOENT),
+            ("", "run  (it has no name)", ENOENT),
             ("./plain", "run ./plain (it has no permission to be executed)", EACCES),
             ("./sub", "run ./sub (it is a directory)", EACCES),
             ("./lost", "run ./lost (it is there, its interpreter is not)", ENOENT),
