@@ -49,7 +49,9 @@ struct ChaosProject {
             "--term \(one(["exit", "exit", "slow:0.1", "ignore", "fork", "segv", "exit1"]))",
             one(["", "", "--flood 50"]), one(["", "", "--control"]),
         ]
+        // A service that was stopped by a signal before it was ready must fail in time.
         var keys = [
+            "startTimeout: 5s",
             "stopTimeout: \(one(["200ms", "500ms", "1s"]))",
             "restart: {policy: always, limit: {count: 100000, window: 1h}, "
                 + "backoff: {initial: 20ms, max: 100ms}}",
