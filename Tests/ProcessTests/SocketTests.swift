@@ -59,7 +59,7 @@ struct SocketTests {
             #expect(fcntl(descriptor, F_GETFD) == FD_CLOEXEC)
             close(descriptor)
         }
-        // Every copy of ours is closed. A program that another test starts may hold one for a while.
+        // Every copy of ours is closed. A program of another test may hold one for a while.
         var watched = pollfd(fd: pipe[0], events: Int16(POLLIN), revents: 0)
         #expect(unsafe poll(&watched, 1, 20_000) == 1)
         #expect(watched.revents == Int16(POLLHUP))
