@@ -7,7 +7,7 @@ import Testing
 @Suite("Chunking changes nothing", .timeLimit(.minutes(1)))
 struct ChunkingTests {
     /// Bytes with many newlines, characters of every length and bad bytes.
-    private func bytes(_ random: inout SeededBytes) -> [UInt8] {
+    private func bytes(_ random: inout RandomSource) -> [UInt8] {
         var bytes: [UInt8] = []
         let pieces: [[UInt8]] = [
             [0x0A], [0x61], Array("é".utf8), Array("€".utf8), Array("😀".utf8), [0xFF],
@@ -35,7 +35,7 @@ struct ChunkingTests {
         "OUT-24: any chunking of any bytes gives the same file and the same lines",
         arguments: 1...40)
     func anyChunking(seed: UInt64) throws {
-        var random = SeededBytes(seed: seed)
+        var random = RandomSource.seeded(seed)
         let all = bytes(&random)
         let web = try OneService {
             $0.maxBytes = UInt64.random(in: 4096...8192, using: &random)

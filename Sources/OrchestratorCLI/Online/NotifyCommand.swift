@@ -1,4 +1,5 @@
 import CLifecycle
+import EventLoop
 import Glibc
 
 /// The message `notify` sends, as its lines.
@@ -12,7 +13,7 @@ struct NotifyMessage: Hashable, Sendable {
         if invocation.has(.stopping) { add("STOPPING", "1") }
         if invocation.has(.reloading) {
             add("RELOADING", "1")
-            add("MONOTONIC_USEC", String(monotonicMicroseconds()))
+            add("MONOTONIC_USEC", String(wholeMicroseconds(awakeTime())))
         }
         if invocation.has(.watchdog) { add("WATCHDOG", "1") }
         if let text = invocation.text(.status) { add("STATUS", text) }
@@ -65,10 +66,4 @@ extension CommandRun {
 private func wholeMicroseconds(_ duration: Duration) -> Int64 {
     let parts = duration.components
     return parts.seconds * 1_000_000 + parts.attoseconds / 1_000_000_000_000
-}
-
-private func monotonicMicroseconds() -> Int64 {
-    var time = timespec()
-    guard unsafe clock_gettime(CLOCK_MONOTONIC, &time) == 0 else { return 0 }
-    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
 }
