@@ -205,6 +205,7 @@ let package = Package(
         .target(
             name: "CBench", path: "Tests/Fixtures/bench", cSettings: strictC,
             linkerSettings: [.linkedLibrary("util")]),
+        .executableTarget(name: "faults", path: "Tests/Fixtures/faults", cSettings: strictC),
         .executableTarget(
             name: "foreman", dependencies: ["Stoic", "StoicProcess", "StoicSubprocess"],
             path: "Tests/Fixtures/foreman", swiftSettings: strict),
@@ -212,7 +213,7 @@ let package = Package(
             "EndToEndTests",
             [
                 "CBench", "Orchestrator", "Stoic", "orchestrator", "puppet", "in-process", "mixed",
-                "timed", "foreman",
+                "timed", "foreman", "faults",
             ]),
     ]
 )

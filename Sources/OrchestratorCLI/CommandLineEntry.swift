@@ -3,11 +3,18 @@ import CProcess
 import Glibc
 
 /// Runs one command line.
-/// - Parameter arguments: As the system hands them over, the program's own name first.
+/// - Parameter arguments: As the system hands them over, the program's own name first; empty where
+///   it could not: Swift reads them from a file.
 /// - Returns: What the process exits with; see `ExitCode`.
 public func runCommandLine(_ arguments: [String]) -> Int32 {
     let words = Array(arguments.dropFirst())
     let environment = currentEnvironment()
+    guard !arguments.isEmpty else {
+        let failure = Failure(
+            .notPermitted, "cannot read the command line from /proc/self/cmdline",
+            hint: "It needs /proc, a free descriptor, and memory.")
+        return Console(GlobalOptions(), environment: environment).fail(failure).number
+    }
     do throws(UsageError) {
         return run(try ArgumentParser.parse(words), environment).number
     } catch {

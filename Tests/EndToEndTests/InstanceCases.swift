@@ -94,7 +94,7 @@ struct InstanceCases {
             #expect(bench.all("a", "start").count == 1)
             #expect(TextFile.kind(path) == (kind == "file" ? S_IFREG : S_IFSOCK))
             if listener >= 0 { close(listener) }
-            Scratch.remove(path)
+            for folder in folders { Scratch.remove(folder) }
         }
     }
 

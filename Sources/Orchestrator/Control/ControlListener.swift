@@ -33,17 +33,21 @@ struct ControlListener: ~Copyable {
         guard let number = UnixSocket.make(isBlocking: false) else {
             throw .system(path: path, .latest("socket", path))
         }
+        var isBound = false
         do throws(ControlError) {
             // Before the bind, the mode of the descriptor becomes that of the file: it is never
             // open to others, not even for a moment.
             try Self.require(fchmod(number, 0o600) == 0 ? 0 : errno, "fchmod", path)
             try Self.require(UnixSocket.bind(number, to: path), "bind", path)
+            isBound = true
             try Self.require(listen(number, Self.backlog) == 0 ? 0 : errno, "listen", path)
             guard let place = Self.place(path) else {
                 throw .system(path: path, .latest("stat", path))
             }
             self.place = place
         } catch {
+            // Under the project's lock nobody else has put another one there since.
+            if isBound { unsafe unlink(path) }
             close(number)
             throw error
         }

@@ -64,14 +64,16 @@ extension Engine {
         do {
             try reserve(live.life)
             let request = try prepare(live, &ends)
-            live.ticket = spawner.launch(request) { [weak self] outcome in
+            pendingEnds[live.life] = ends.release()
+            let ticket = spawner.launch(request) { [weak self] outcome in
                 self?.launched(live, outcome)
             }
+            // A launch without memory for it is answered at once.
+            if pendingEnds[live.life] != nil { live.ticket = ticket }
         } catch {
+            for end in ends.release() { Glibc.close(end) }
             post(live.life, .launchFailed(error))
         }
-        // The spawner holds copies of its own from here on.
-        pendingEnds[live.life] = ends.release()
     }
 
     /// SIGKILL for a launch that was not answered: it is taken back wherever it is.

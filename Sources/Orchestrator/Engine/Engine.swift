@@ -92,17 +92,21 @@ public final class Engine {
         definitions = Definitions(project)
         cproc_raise_descriptor_limit()
         let relay = ReportRelay()
+        var taken: ProjectDirectories?
         do {
             // Before anything of ours can be left behind by a signal that ends us.
             loop = try Loop()
             signals = try EngineSignals(loop) { relay.heard($0) }
+            // With all its threads now: libuv ends the process when it cannot make them later.
+            try startPool(loop)
             let identity = try ProjectIdentity(file: project.file, name: project.name)
             directories = try ProjectDirectories(
                 identity, stateDirectory: project.stateDirectory, environment: ownEnvironment)
-            try directories.ensure()
+            try directories.ensureState()
             lock = try InstanceLock.acquire(
                 path: directories.lockFile, socket: directories.controlSocket)
-            // An engine that ended meanwhile removed its runtime directories before its lock.
+            // Not before: an engine that ends removes its runtime directories before its lock.
+            taken = directories
             try directories.ensure()
             record = try LaunchRecord(in: directories.state)
             reserved = try record?.nextIncarnation().number ?? 1
@@ -117,8 +121,6 @@ public final class Engine {
             spawner = try Spawner(loop)
             orphans = try OrphanWatch(loop, spawner: spawner) { relay.found($0) }
             cgroups = CgroupForest.plant(project: identity.id)
-            // With all its threads now: libuv ends the process when it cannot make them later.
-            try startPool(loop)
             relay.engine = self
             output.onLine = options.onLine
             ownTimers = try EngineTimers(loop) { [unowned self] in inbox.post($0) }
@@ -129,6 +131,7 @@ public final class Engine {
                 try directories.ensure()
             }
         } catch {
+            taken?.removeEmptyRuntime()
             throw EngineError(error)
         }
         loop.onTurnEnd { [unowned self] in turn() }

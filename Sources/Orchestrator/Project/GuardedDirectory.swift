@@ -103,8 +103,13 @@ struct GuardedDirectory {
     /// out. What another project still uses stays.
     ///
     /// - Returns: What could not be removed although nobody else needs it.
-    func remove() -> [SystemFailure] {
-        var failures = removeFiles()
+    func remove() -> [SystemFailure] { removeFiles() + removeIfEmpty() }
+
+    /// Removes each directory that is empty, inside out, and no file.
+    ///
+    /// - Returns: What could not be removed although nobody else needs it.
+    func removeIfEmpty() -> [SystemFailure] {
+        var failures: [SystemFailure] = []
         var rest = steps
         while let last = rest.popLast() {
             let parent = rest.reduce(base) { "\($0)/\($1.name)" }

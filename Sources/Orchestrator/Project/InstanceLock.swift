@@ -74,8 +74,9 @@ public final class InstanceLock {
             case .won(isNamed: false):
                 continue  // Closing the descriptor gives the nameless lock back.
             case .won(isNamed: true):
-                try introduce(holder, file.number, path: path)
-                return InstanceLock(path: path, holder: holder, descriptor: file.release())
+                let lock = InstanceLock(path: path, holder: holder, descriptor: file.release())
+                try lock.introduce()
+                return lock
             }
         }
         throw .lockContended(path: path, tries: triesLimit)
@@ -154,9 +155,8 @@ public final class InstanceLock {
     }
 
     /// One line of numbers, then the socket's path: what comes after the first newline, as it is.
-    private static func introduce(
-        _ holder: InstanceHolder, _ descriptor: CInt, path: String
-    ) throws(ProjectError) {
+    private func introduce() throws(ProjectError) {
+        guard case .held(let descriptor) = state else { return }
         let process = holder.process
         let text = "\(process.pid) \(process.startTime) \(process.boot)\n\(holder.socket)"
         let content = Array(text.utf8)

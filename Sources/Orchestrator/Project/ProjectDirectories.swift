@@ -80,6 +80,9 @@ public struct ProjectDirectories: Hashable, Sendable {
         try checkSocketPaths()
     }
 
+    /// Makes the state directory, where the lock lies: all that may be made before it is ours.
+    public func ensureState() throws(ProjectError) { try makeState() }
+
     /// Makes what is missing: at the start, and again when something was removed meanwhile.
     ///
     /// - Returns: Whether a runtime directory was missing, so that sockets in it are gone too.
@@ -99,6 +102,12 @@ public struct ProjectDirectories: Hashable, Sendable {
     @discardableResult
     public func removeRuntime() -> [SystemFailure] {
         runtimeDirectories.flatMap { $0.remove() }
+    }
+
+    /// Removes the runtime directories that are empty: after a start that failed. What is in them is
+    /// not ours, or an earlier engine's, which the next start looks at.
+    func removeEmptyRuntime() {
+        for directory in runtimeDirectories { _ = directory.removeIfEmpty() }
     }
 
     private var runtimeDirectories: [GuardedDirectory] {

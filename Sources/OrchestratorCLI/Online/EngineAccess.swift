@@ -235,8 +235,9 @@ extension Failure {
         case .alreadyRunning: self.init(.notPermitted, error.description)
         case .lockContended: self.init(.defect, error.description)
         case .system(_, let failure):
-            self.init(
-                [EACCES, EPERM].contains(failure.code) ? .notPermitted : .config, error.description)
+            // A place that cannot be is the config's; a full disk or a lack of descriptors is not.
+            let isPlace = [ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, EINVAL].contains(failure.code)
+            self.init(isPlace ? .config : .notPermitted, error.description)
         }
     }
 

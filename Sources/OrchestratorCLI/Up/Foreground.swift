@@ -73,7 +73,7 @@ final class Foreground {
         } catch let error as EngineError {
             throw Failure(error)
         } catch {
-            throw Failure(.defect, "cannot start: \(error)")
+            throw Failure(.defect, "cannot \(error)")
         }
     }
 

@@ -25,11 +25,11 @@ final class ChaosRound {
         self.engine = engine
         try await bench.answers()
         try await recover()
-        let held = holdings(of: engine)
+        let held = bench.holdings(of: engine)
         for _ in 0..<steps { try await step(engine) }
         try await recover()
-        try await bench.wait("the engine to hold what it held", within: .seconds(5)) { _ in
-            holdings(of: engine) <= held
+        try await bench.wait("the engine to hold what it held", within: .seconds(5)) { bench in
+            bench.holdings(of: engine) <= held
                 && !ProcessTable.children(of: engine.pid).contains { $0.state == "Z" }
         }
         try await bench.must("down", within: .seconds(30))
@@ -48,12 +48,6 @@ final class ChaosRound {
         for name in project.names {
             try await bench.must("wait", name, "--timeout", "20s", within: .seconds(30))
         }
-    }
-
-    /// How many descriptors the engine has open that are no file of its own: a log is opened with
-    /// the first byte that a service writes.
-    private func holdings(of engine: Program) -> Int {
-        ProcessTable.descriptors(of: engine.pid).values.count { !$0.hasPrefix(bench.directory) }
     }
 
     /// The processes of the project that live, kids and escaped ones too.

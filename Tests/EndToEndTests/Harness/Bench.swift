@@ -22,6 +22,10 @@ final class Bench {
     var expectedSurvivors: Set<String> = []
     /// Whether the case ends with the runtime directory as it should be after a clean end.
     var expectsCleanEnd = true
+    /// How many files of locks may be left that nobody holds.
+    var expectedLocks = 0
+    /// Whether the engine's record must be whole and give a reason for everything.
+    var checksDecisions = true
     /// What engines held when a case said that they had settled.
     private var settled: [(program: Program, descriptors: Int, children: Int)] = []
 
@@ -154,7 +158,7 @@ final class Bench {
             }
         }
         try await checkNothingIsLeft()
-        checkDecisions()
+        if checksDecisions { checkDecisions() }
         Scratch.remove(directory)
     }
 
@@ -199,11 +203,14 @@ final class Bench {
         #expect(strangers.isEmpty, "left behind: \(strangers)\n\(story)")
         for program in programs where program.isOurs {
             let ended = try #require(program.ending)
-            #expect(!ended.isCrash, "\(program.name) ended by \(ended)\n\(story)")
+            #expect(
+                !ended.isCrash || program.mayCrash, "\(program.name) ended by \(ended)\n\(story)")
         }
         if expectsCleanEnd {
-            let leftovers = Scratch.files(under: path("run")) + Scratch.locks(under: path("state"))
-            #expect(leftovers.isEmpty, "files left: \(leftovers)")
+            let runtime = TextFile.names(in: path("run") + "/orchestrator")
+            #expect(runtime.isEmpty, "left of the runtime directory: \(runtime)")
+            let locks = Scratch.locks(under: path("state"))
+            #expect(locks.count <= expectedLocks, "files left: \(locks)")
         }
     }
 }

@@ -20,7 +20,7 @@ struct Identity: Sendable {
         do {
             let owner = Identity(user: user, group: user, programs: "")
             let folder = try Scratch.make(owner: owner, prefix: "oe-bin-")
-            for name in ["orchestrator", "puppet"] {
+            for name in ["orchestrator", "puppet", "faults"] {
                 try copyProgram(built + "/" + name, to: folder + "/" + name)
             }
             atexit {

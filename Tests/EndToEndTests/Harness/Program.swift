@@ -56,6 +56,8 @@ final class Program {
     let name: String
     let pid: pid_t
     let isOurs: Bool
+    /// Whether a case has looked at its end itself.
+    var mayCrash = false
     /// When it was started, and when it was seen to have ended.
     let begun: Duration
     private(set) var ended: Duration?
