@@ -104,8 +104,8 @@ public struct ProjectDirectories: Hashable, Sendable {
         runtimeDirectories.flatMap { $0.remove() }
     }
 
-    /// Removes the runtime directories that are empty: after a start that failed. What is in them is
-    /// not ours, or an earlier engine's, which the next start looks at.
+    /// Removes the runtime directories that are empty: after a start that failed. What is in them
+    /// is not ours, or an earlier engine's, which the next start looks at.
     func removeEmptyRuntime() {
         for directory in runtimeDirectories { _ = directory.removeIfEmpty() }
     }
