@@ -48,10 +48,12 @@ struct ChaosProject {
             isNotify ? "--ready \(one(["0", "0.05"]))" : "", kid.isEmpty ? "" : "--kid \(kid)",
             "--term \(one(["exit", "exit", "slow:0.1", "ignore", "fork", "segv", "exit1"]))",
             one(["", "", "--flood 50"]), one(["", "", "--control"]),
+            one(["", "", "", "--storm 2000"]),
         ]
         // A service that was stopped by a signal before it was ready must fail in time.
         var keys = [
             "startTimeout: 5s",
+            "output: {file: \(name).log, maxSize: 4096B, keep: 2}",
             "stopTimeout: \(one(["200ms", "500ms", "1s"]))",
             "restart: {policy: always, limit: {count: 100000, window: 1h}, "
                 + "backoff: {initial: 20ms, max: 100ms}}",

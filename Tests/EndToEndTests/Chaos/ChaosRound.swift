@@ -1,3 +1,4 @@
+import CBench
 import Glibc
 import Stoic
 import Testing
@@ -11,6 +12,8 @@ final class ChaosRound {
     private var engine: Program?
     /// How many processes were killed or stopped.
     private(set) var kills = 0
+    /// How often the engine said that a descriptor or the disk was refused to it.
+    private(set) var refusals = 0
 
     init(_ bench: Bench, seed: UInt64) {
         self.bench = bench
@@ -36,11 +39,32 @@ final class ChaosRound {
         #expect(try await bench.end(of: engine) == .exited(0))
         let steps = bench.journal.map { ChaosChecker.Step($0) }
         #expect(!steps.isEmpty)
+        refusals = bench.journal.count {
+            $0.line.contains("Too many open files") || $0.line.contains("No space left")
+        }
         #expect(ChaosChecker.complaints(about: steps, needs: project.needs) == [])
+    }
+
+    /// The log of a service is on a full disk from now on, or no longer. The engine sees it when it
+    /// opens the file anew.
+    private func fillDisk() {
+        let log = bench.path("\(project.names.randomElement(using: &random) ?? "").log")
+        let wasFull = TextFile.kind(log) == S_IFLNK
+        unsafe unlink(log)
+        if !wasFull { unsafe symlink("/dev/full", log) }
+    }
+
+    /// The engine gets hardly any descriptor more than it has, or as many as it likes.
+    private func restrict(_ engine: Program) {
+        let highest = ProcessTable.descriptors(of: engine.pid).keys.max() ?? 0
+        let isScarce = Bool.random(using: &random)
+        let spare = Int.random(in: 0...6, using: &random)
+        cbench_limit_descriptors(engine.pid, isScarce ? UInt64(highest + spare) : .max / 2)
     }
 
     /// Everything is started and ready again: whatever was stopped by hand or by a signal too.
     private func recover() async throws {
+        if let engine { cbench_limit_descriptors(engine.pid, .max / 2) }
         for event in alive() { event.send(SIGCONT) }
         let start = try bench.start(Launch(bench.arguments(["start"] + project.names)))
         let ending = try await bench.end(of: start, within: .seconds(30))
@@ -56,7 +80,7 @@ final class ChaosRound {
     }
 
     private func step(_ engine: Program) async throws {
-        switch Int.random(in: 0..<12, using: &random) {
+        switch Int.random(in: 0..<15, using: &random) {
         case 0..<6: try await kill()
         case 6: try await command()
         case 7: try await reload()
@@ -65,6 +89,8 @@ final class ChaosRound {
             engine.signal(SIGSTOP)
             await bench.watch(for: .milliseconds(Int.random(in: 10...300, using: &random)))
             engine.signal(SIGCONT)
+        case 10: fillDisk()
+        case 11, 12: restrict(engine)
         default:
             await bench.watch(for: .milliseconds(Int.random(in: 0...100, using: &random)))
         }

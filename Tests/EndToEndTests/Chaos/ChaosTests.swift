@@ -27,19 +27,22 @@ struct ChaosTests {
         planted()
         let first = Self.setting("CHAOS_SEED", 1)
         let count = Self.setting("CHAOS_ROUNDS", 2)
-        var kills = 0
+        var (kills, refusals) = (0, 0)
         for seed in first..<first + count {
             do {
                 try await withBench { bench in
                     let round = ChaosRound(bench, seed: UInt64(seed))
                     try await round.run(steps: Self.setting("CHAOS_STEPS", 40))
                     kills += round.kills
+                    refusals += round.refusals
                 }
             } catch {
                 Issue.record(
                     "seed \(seed): again with CHAOS_SEED=\(seed) scripts/chaos 1\n\(error)")
             }
         }
-        print("chaos: \(count) rounds from seed \(first), \(kills) processes killed or stopped")
+        print(
+            "chaos: \(count) rounds from seed \(first), \(kills) processes killed or stopped, "
+                + "\(refusals) times no descriptor or no space")
     }
 }

@@ -61,8 +61,10 @@ extension Bench {
     func endFault() throws { try write("", to: "fault-over") }
 
     /// How many descriptors an engine has open that are no file of its project: a log is opened
-    /// with the first byte that a service writes.
+    /// with the first byte that a service writes, and may be on a full disk.
     func holdings(of engine: Program) -> Int {
-        ProcessTable.descriptors(of: engine.pid).values.count { !$0.hasPrefix(directory) }
+        ProcessTable.descriptors(of: engine.pid).values.count {
+            !$0.hasPrefix(directory) && $0 != "/dev/full"
+        }
     }
 }

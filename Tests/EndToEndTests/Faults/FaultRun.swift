@@ -1,3 +1,4 @@
+import CBench
 import Glibc
 import Testing
 
@@ -26,8 +27,6 @@ struct FaultRun {
     /// A project in trouble says so, or stops, within this.
     private static let limit = Duration.seconds(20)
 
-    private static var lastPort = 20_000 + Int(getpid() % 8_000)
-
     func run() async throws -> Outcome {
         // Whoever could not lock the file must not remove it: it may be another's by now.
         if fault.kind == "lock" { bench.expectedLocks = 1 }
@@ -43,7 +42,7 @@ struct FaultRun {
     }
 
     private func configure() throws {
-        Self.lastPort += 1
+        let port = cbench_free_port()
         let restart =
             "restart: {policy: always, limit: {count: 5, window: 1m}, "
             + "backoff: {initial: 10ms, max: 20ms}}"
@@ -57,7 +56,7 @@ struct FaultRun {
                     "b", "--control", "ready: {exec: {command: ['true']}}", "control: true",
                     "needs: [a]", "startTimeout: 4s", "stopTimeout: 1s", restart),
                 .puppet(
-                    "c", "--port \(Self.lastPort)", "ready: {tcp: '127.0.0.1:\(Self.lastPort)'}",
+                    "c", "--port \(port)", "ready: {tcp: '127.0.0.1:\(port)'}",
                     "needs: [b]", "startTimeout: 4s", "stopTimeout: 1s", restart),
             ])
     }

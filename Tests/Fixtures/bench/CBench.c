@@ -208,3 +208,10 @@ int cbench_send(const char *path, const char *text) {
     close(descriptor);
     return sent < 0 ? -number : 0;
 }
+
+int cbench_limit_descriptors(pid_t pid, uint64_t highest) {
+    struct rlimit limit;
+    if (prlimit(pid, RLIMIT_NOFILE, NULL, &limit) != 0) return -errno;
+    limit.rlim_cur = highest + 1 < limit.rlim_max ? highest + 1 : limit.rlim_max;
+    return prlimit(pid, RLIMIT_NOFILE, &limit, NULL) == 0 ? 0 : -errno;
+}

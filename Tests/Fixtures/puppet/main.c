@@ -11,6 +11,7 @@
 //                     (leaves a successor that ignores SIGTERM, and exits)
 //   --watchdog S      WATCHDOG=1 every S seconds       --silent S          no more after S seconds
 //   --flood N         N lines a second on stdout       --beat S            a `beat` event every S
+//   --storm N         N notify messages a second, right and wrong ones, unreported
 //   --control         opens the control channel and stops when told to
 //   --cpu             burns a processor
 //
@@ -39,7 +40,7 @@ struct options options = {
 
 // The times of the next acts of the loop; infinite where there is none.
 static struct {
-    double begun, ready, until, bye, watchdog, beat, line;
+    double begun, ready, until, bye, watchdog, beat, line, message;
 } due;
 
 static const char *const without_argument[] = {
@@ -64,6 +65,7 @@ static bool set_option(const char *flag, const char *argument) {
     else if (strcmp(flag, "--watchdog") == 0) options.watchdog = atof(argument);
     else if (strcmp(flag, "--silent") == 0) options.silent = atof(argument);
     else if (strcmp(flag, "--flood") == 0) options.flood = atoi(argument);
+    else if (strcmp(flag, "--storm") == 0) options.storm = atoi(argument);
     else if (strcmp(flag, "--beat") == 0) options.beat = atof(argument);
     else if (strcmp(flag, "--control") == 0) control = true;
     else if (strcmp(flag, "--cpu") == 0) options.spins = true;
@@ -151,6 +153,7 @@ static void act_on_time(void) {
     while (options.flood > 0 && passed(&due.line, 1.0 / options.flood)) {
         dprintf(1, "%s line %lu\n", options.name, lines++);
     }
+    while (options.storm > 0 && passed(&due.message, 1.0 / options.storm)) storm();
     if (passed(&due.bye, -1)) leave(0);
     if (passed(&due.until, -1)) {
         report("exit", "%d", options.code);
@@ -161,7 +164,7 @@ static void act_on_time(void) {
 static int milliseconds_to_next(void) {
     if (options.spins) return 0;
     double next = fmin(fmin(due.ready, due.until), fmin(due.bye, due.watchdog));
-    next = fmin(next, fmin(due.beat, due.line));
+    next = fmin(next, fmin(due.beat, fmin(due.line, due.message)));
     double left = next - now();
     if (left > 3600) return -1;
     return left <= 0 ? 0 : (int)ceil(left * 1000);
@@ -202,6 +205,7 @@ int main(int count, char **arguments) {
     due.watchdog = after(options.watchdog);
     due.beat = after(options.beat);
     due.line = options.flood > 0 ? due.begun : INFINITY;
+    due.message = options.storm > 0 ? due.begun : INFINITY;
     due.bye = INFINITY;
     for (;;) {
         act_on_time();

@@ -26,6 +26,7 @@ struct options {
     double watchdog;  // seconds between two WATCHDOG=1; negative: none
     double silent;    // seconds to the last of them; negative: never
     int flood;        // lines a second on stdout
+    int storm;        // notify messages a second
     double beat;      // seconds between two `beat` events; negative: none
     bool spins;       // burns a processor
     struct act acts[most_acts];
@@ -42,6 +43,8 @@ double now(void);
 // Sends `text` (escapes \n \\ \xHH, %p this pid, %k the last kid's) to the socket at `path`;
 // `NULL` is $NOTIFY_SOCKET. `descriptor` goes along unless negative.
 bool notify(const char *_Nullable path, const char *text, int descriptor);
+// Sends one message of a few kinds in turn. Never waits, and nobody is told.
+void storm(void);
 // Sends BARRIER=1 and reports how long it took the receiver to close the descriptor.
 void barrier(void);
 // Resolves the escapes of `text` into `bytes`; returns how many.

@@ -61,6 +61,10 @@ int cbench_connect(const char *path);
 // A TCP port of 127.0.0.1 that was free a moment ago, or a negated errno.
 int cbench_free_port(void);
 
+// Lets the process `pid` have no descriptor above `highest`, of what its hard limit allows. 0 or a
+// negated errno.
+int cbench_limit_descriptors(pid_t pid, uint64_t highest);
+
 // Sends one datagram to the socket at `path`. 0 or a negated errno.
 int cbench_send(const char *path, const char *text);
 

@@ -1,0 +1,86 @@
+import CBench
+import Glibc
+import Testing
+
+@Suite("Cases: readiness probes", .timeLimit(.minutes(30)))
+@BenchActor
+struct ProbeCases {
+    @Test("C27: probes that hang do not pile up, and their whole group goes with them")
+    func hangingProbes() async throws {
+        try await withBench { bench in
+            let probe = "[\(bench.identity.puppet), probe, --kid, stubborn, --term, ignore]"
+            try bench.config(
+                "onStartFailure: keep",
+                services: [
+                    .puppet(
+                        "a", "", "ready: {exec: {command: \(probe), timeout: 300ms}}",
+                        "startTimeout: 4s"),
+                    .puppet("b"),
+                ])
+            let up = try bench.up()
+            var mostAtOnce = 0
+            try await bench.wait("the service to fail", within: .seconds(20)) { bench in
+                let living = bench.all("probe", "start").count(where: \.isAlive)
+                mostAtOnce = max(mostAtOnce, living)
+                return !bench.told("service.failed", "a").isEmpty
+            }
+            #expect(mostAtOnce <= 1, "\(mostAtOnce) probes at once\n\(bench.story)")
+            let starts = bench.all("probe", "start")
+            #expect(starts.count >= 4, "\(bench.story)")
+            for (one, next) in zip(starts, starts.dropFirst()) {
+                // The next begins after the end of the one before, kids and all.
+                #expect(next.milliseconds - one.milliseconds >= 300)
+            }
+            let failure = bench.told("service.failed", "a").first?.message ?? ""
+            #expect(failure.contains("took longer than 300 ms"), "\(failure)")
+            for event in bench.all("probe-kid", "start") + starts { #expect(!event.isAlive) }
+            let begun = Moment.now
+            try await bench.must("down")
+            #expect(Moment.now - begun < .seconds(2))
+            try await bench.end(of: up)
+            #expect(bench.all("b", "bye").count == 1)
+        }
+    }
+
+    @Test("C27: a stop ends a probe that hangs")
+    func stopInProbe() async throws {
+        try await withBench { bench in
+            let probe = "[\(bench.identity.puppet), probe, --kid, setsid, --term, ignore]"
+            try bench.config(services: [
+                .puppet(
+                    "a", "", "ready: {exec: {command: \(probe), timeout: 60s}}",
+                    "startTimeout: 60s")
+            ])
+            let up = try bench.up()
+            let kid = try await bench.saw("probe-kid", "start")
+            let begun = Moment.now
+            up.signal(SIGTERM)
+            try await bench.end(of: up)
+            #expect(Moment.now - begun < .seconds(3))
+            #expect(!kid.isAlive)
+        }
+    }
+
+    @Test("C27: a port that nobody opens costs one socket at a time, and none afterwards")
+    func closedPort() async throws {
+        try await withBench { bench in
+            let port = cbench_free_port()
+            try bench.config(services: [
+                .puppet("a", "", "ready: {tcp: '127.0.0.1:\(port)'}", "startTimeout: 60s")
+            ])
+            let up = try bench.up()
+            try await bench.saw("a", "start")
+            try await bench.poll("status") { $0.contains("Connection refused") }
+            let before = bench.holdings(of: up)
+            var most = before
+            for _ in 0..<20 {
+                await bench.watch(for: .milliseconds(50))
+                most = max(most, bench.holdings(of: up))
+            }
+            // A probe and whoever asks for the status.
+            #expect(most <= before + 2, "\(most) after \(before)")
+            try await bench.must("down")
+            try await bench.end(of: up)
+        }
+    }
+}
