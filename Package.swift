@@ -88,7 +88,7 @@ let package = Package(
         swift(
             "Orchestrator",
             [
-                "Stoic", "EventLoop", "Manifest", "CLifecycle", "CProcess", "CUV", "CHTTPParser",
+                "Stoic", "EventLoop", "Manifest", "CLifecycle", "CProcess", "CHTTPParser",
                 "CJSON",
             ]),
 

@@ -69,6 +69,7 @@ struct cproc_order {
     int death_signal;
     uint64_t token;
     int cgroup; /* -1: none */
+    int seat; /* a descriptor that is held for the pidfd; -1: none */
     cproc_limit limits[CPROC_ORDER_LIMITS];
     size_t limit_count;
     int sources[CPROC_ORDER_DESCRIPTORS];
@@ -124,6 +125,9 @@ pid_t cproc_clone(
 
 /* What a launched child does; it never returns to anything but an exit. */
 int cproc_child_main(void *_Nonnull argument);
+
+/* Makes room for the pidfd. */
+void cproc_order_leave_seat(cproc_order *_Nonnull order);
 
 /* The paths that could be the command. 0 or an error number. */
 int cproc_order_find_candidates(cproc_order *_Nonnull order);

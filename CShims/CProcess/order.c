@@ -83,11 +83,19 @@ cproc_order *cproc_order_create(uint64_t ticket)
     order->pages = pages;
     order->ticket = ticket;
     order->cgroup = -1;
+    order->seat = -1;
     return order;
+}
+
+void cproc_order_leave_seat(cproc_order *order)
+{
+    if (order->seat >= 0) close(order->seat);
+    order->seat = -1;
 }
 
 void cproc_order_destroy(cproc_order *order)
 {
+    cproc_order_leave_seat(order);
     /* The order itself is in the pages that go last. */
     for (cproc_pages *pages = order->pages; pages != NULL;) {
         cproc_pages *next = pages->next;

@@ -76,6 +76,7 @@ static void launch(cproc_worker *worker, cproc_order *order)
     pid_t pid = -1;
     if (result->error == 0) {
         result->step = order->needs_cgroup ? CPROC_STEP_CGROUP : CPROC_STEP_CLONE;
+        cproc_order_leave_seat(order);
         pid = make_child(worker, &child, &result->in_cgroup);
         if (pid < 0) result->error = -pid;
     }
@@ -310,6 +311,9 @@ cproc_features cproc_spawner_features(const cproc_spawner *spawner) { return spa
 int cproc_spawner_submit(cproc_spawner *spawner, cproc_order *order)
 {
     int error = 0;
+    /* Orders that took all descriptors for their pipes would leave none for any pidfd. */
+    order->seat = fcntl(spawner->event, F_DUPFD_CLOEXEC, 3);
+    if (order->seat < 0) error = errno;
     pthread_mutex_lock(&spawner->lock);
     if (spawner->retired) error = ESHUTDOWN;
     if (error == 0 && spawner->waiting.count >= CPROC_QUEUE_LIMIT) error = EAGAIN;

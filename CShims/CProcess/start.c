@@ -2,8 +2,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,7 +40,26 @@ int cproc_raise_descriptor_limit(void)
     return setrlimit(RLIMIT_NOFILE, &now) == 0 ? 0 : errno;
 }
 
-void cproc_trim_heap(void) { malloc_trim(0); }
+/* Lets go of the code of this object, which comes back from its file, page by page, where it is run
+ * again. What was written to (relocations) is in other segments, which are left alone. */
+static int drop_code(struct dl_phdr_info *object, size_t size, void *argument)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        if (segment->p_type != PT_LOAD || segment->p_flags != (PF_R | PF_X)) continue;
+        uintptr_t begin = (object->dlpi_addr + segment->p_vaddr + page - 1) / page * page;
+        uintptr_t end = (object->dlpi_addr + segment->p_vaddr + segment->p_filesz) / page * page;
+        if (begin < end) madvise((void *)begin, end - begin, MADV_DONTNEED);
+    }
+    return 1; /* the first object is the program itself; the libraries are shared with others */
+}
+
+void cproc_trim_memory(void)
+{
+    malloc_trim(0);
+    dl_iterate_phdr(drop_code, NULL);
+}
 
 void cproc_original_descriptor_limit(uint64_t *soft, uint64_t *hard)
 {
@@ -88,4 +109,19 @@ int64_t cproc_clock(int32_t clock)
 int cproc_close_from(int first)
 {
     return close_range((unsigned)first, ~0U, 0) == 0 ? 0 : errno;
+}
+
+int cproc_pipe(int *ours, int *theirs)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return errno;
+    if (fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
+        int error = errno;
+        close(ends[0]);
+        close(ends[1]);
+        return error;
+    }
+    *ours = ends[0];
+    *theirs = ends[1];
+    return 0;
 }

@@ -1,2 +1,3 @@
 #include <sys/timerfd.h>
 #include <uv.h>
+#include <sys/epoll.h>

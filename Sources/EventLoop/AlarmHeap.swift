@@ -19,6 +19,9 @@ struct AlarmHeap<ID: Hashable> {
         var slot: Int
     }
 
+    /// Slots whose memory an empty heap keeps.
+    private static var keptSlots: Int { 64 }
+
     private var records: [Record] = []
     private var positions: [Int] = []
     private var identities: [ID?] = []
@@ -84,7 +87,7 @@ struct AlarmHeap<ID: Hashable> {
         let last = records.removeLast()
         identities[slot] = nil
         freeSlots.append(slot)
-        if records.isEmpty { forgetSlots() }
+        if records.isEmpty, identities.count > Self.keptSlots { forgetSlots() }
         guard position < records.count else { return }
         place(last, at: position)
         restore(position)

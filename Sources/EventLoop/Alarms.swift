@@ -28,7 +28,7 @@ public final class Alarms<ID: Hashable> {
     ///   disarmed by then, and `react` may arm it again, or call anything else here.
     /// - Throws: `EMFILE` or `ENFILE` when no descriptor is left for the timer.
     public init(_ loop: Loop, clock: Clock, _ react: @escaping (ID) -> Void) throws(UVError) {
-        let core = try AlarmCore(clock: clock.kernelClock, react)
+        let core = try AlarmCore(loop, clock: clock.kernelClock, react)
         let watch = try Watch(loop, descriptor: core.descriptor, interest: .readable) { _ in
             core.fire()
         }
@@ -47,14 +47,14 @@ public final class Alarms<ID: Hashable> {
     ///
     /// Nothing and less than nothing fire in the next turn, not now; more than a century is a
     /// century. After `close()`: nothing.
-    /// - Complexity: O(log n), and a system call if it becomes the earliest.
+    /// - Complexity: O(log n). The kernel's timer is set once, at the end of the turn.
     public func arm(_ id: ID, after duration: Duration) {
         guard case .open(let core, _) = state else { return }
         core.arm(id, after: duration)
     }
 
     /// Has `id` not fire, even if it is due in this turn. Not armed: nothing.
-    /// - Complexity: O(log n), and a system call if it was the earliest.
+    /// - Complexity: O(log n). The kernel's timer is set once, at the end of the turn.
     public func disarm(_ id: ID) {
         guard case .open(let core, _) = state else { return }
         core.disarm(id)
@@ -81,21 +81,18 @@ extension Alarms.Clock {
 }
 
 /// The heap and its timer, apart from the watch, so that the watch's closure can hold them.
-private final class AlarmCore<ID: Hashable> {
-    private enum Phase {
-        case waiting
-        /// Alarms are firing: the timer is set once, afterwards.
-        case firing
-        case closed
-    }
-
+private final class AlarmCore<ID: Hashable>: Settling {
+    /// The watch holds it.
+    private unowned let loop: Loop
     private let clock: clockid_t
     private let react: (ID) -> Void
     private var heap = AlarmHeap<ID>()
     private var timer: TimerDescriptor
-    private var phase = Phase.waiting
+    private var isClosed = false
+    private var isUnsettled = false
 
-    init(clock: clockid_t, _ react: @escaping (ID) -> Void) throws(UVError) {
+    init(_ loop: Loop, clock: clockid_t, _ react: @escaping (ID) -> Void) throws(UVError) {
+        self.loop = loop
         self.clock = clock
         self.react = react
         timer = try TimerDescriptor(clock: clock)
@@ -106,34 +103,39 @@ private final class AlarmCore<ID: Hashable> {
 
     func arm(_ id: ID, after duration: Duration) {
         heap.insert(id, deadline: nanoseconds(of: clock) + duration.waitInNanoseconds)
-        setTimer()
+        settleLater()
     }
 
     func disarm(_ id: ID) {
-        if heap.remove(id) { setTimer() }
+        if heap.remove(id) { settleLater() }
     }
 
     func close() {
-        phase = .closed
+        isClosed = true
+        if isUnsettled { loop.leaveUnsettled(self) }
     }
 
     /// Fires what is due now; what `react` arms in the meantime waits for the next turn.
     func fire() {
         timer.acknowledge()
-        phase = .firing
         let now = nanoseconds(of: clock)
         let end = AlarmHeap<ID>.Due(deadline: now, order: heap.nextOrder)
-        while case .firing = phase, let due = heap.earliest, due < end,
-            let id = heap.popEarliest()
-        {
+        while !isClosed, let due = heap.earliest, due < end, let id = heap.popEarliest() {
             react(id)
         }
-        if case .firing = phase { phase = .waiting }
-        setTimer()
+        settleLater()
     }
 
-    private func setTimer() {
-        guard case .waiting = phase else { return }
+    /// One turn arms and disarms many; the kernel is told once.
+    private func settleLater() {
+        guard !isUnsettled, !isClosed else { return }
+        isUnsettled = true
+        loop.settleAtTurnEnd(self)
+    }
+
+    func settle() {
+        isUnsettled = false
+        guard !isClosed else { return }
         timer.set(to: heap.earliest?.deadline)
     }
 }

@@ -19,7 +19,9 @@ import Glibc
     let pointer: UnsafeMutablePointer<uv_loop_t>
     private let turnHandle: UnsafeMutablePointer<uv_prepare_t>
     private var phase = Phase.resting
+    private var watches: WatchSet?
     private var turnEnds: [() -> Void] = []
+    private var unsettled: [any Settling] = []
     private var unfinishedWork = 0
 
     /// A loop of its own; nothing is shared with libuv's default loop.
@@ -104,6 +106,7 @@ import Glibc
         demand(
             unfinishedWork == 0, "cannot close the loop: \(unfinishedWork) queued work unfinished")
         phase = .closed
+        watches?.close()
         let bodies = turnEnds
         turnEnds = []
         defer { withExtendedLifetime(bodies) {} }
@@ -142,8 +145,15 @@ import Glibc
     /// loop running.
     public func onTurnEnd(_ body: @escaping () -> Void) { turnEnds.append(body) }
 
+    /// Has `one` settled before the loop waits next, after everything that ends the turn.
+    func settleAtTurnEnd(_ one: any Settling) { unsettled.append(one) }
+
+    func leaveUnsettled(_ one: any Settling) { unsettled.removeAll { $0 === one } }
+
     fileprivate func endTurn() {
         for body in turnEnds { body() }
+        for one in unsettled { one.settle() }
+        unsettled.removeAll(keepingCapacity: true)
     }
 
     private func endLastTurn() {
@@ -157,18 +167,31 @@ import Glibc
         return unsafe uv_loop_alive(pointer) != 0
     }
 
+    /// Where watches wait; made for the first one.
+    func watchSet() throws(UVError) -> WatchSet {
+        if let watches { return watches }
+        let made = try WatchSet(self)
+        watches = made
+        return made
+    }
+
     func workStarted() { unfinishedWork += 1 }
 
     func workEnded() { unfinishedWork -= 1 }
 
     /// The labels of all handles that nobody closed, joined for a message; empty if there is none.
     private func openHandles() -> String {
-        var labels: [String] = []
+        var labels = watches?.labels ?? []
         unsafe withUnsafeMutablePointer(to: &labels) {
             unsafe uv_walk(pointer, collectLabel, $0)
         }
         return labels.joined(separator: ", ")
     }
+}
+
+/// What tells the kernel once what changed in a turn.
+protocol Settling: AnyObject {
+    func settle()
 }
 
 /// libuv ends the process when it cannot have the first descriptors of a loop (a pipe for signals),
@@ -187,9 +210,10 @@ private func requireDescriptors() throws(UVError) {
 private func collectLabel(
     _ handle: UnsafeMutablePointer<uv_handle_t>?, _ labels: UnsafeMutableRawPointer?
 ) {
-    // The loop's own handle is the only one without a box, and the only prepare handle.
-    guard unsafe uv_is_closing(handle) == 0, unsafe uv_handle_get_type(handle) != UV_PREPARE
-    else { return }
+    guard unsafe uv_is_closing(handle) == 0 else { return }
+    // The loop's own are the only ones of these kinds: the end of its turns, and its watches.
+    let kind = unsafe uv_handle_get_type(handle)
+    guard kind != UV_PREPARE, kind != UV_POLL else { return }
     let label = unsafe HandleBox.of(uv_handle_get_data(handle)).label
     unsafe labels?.assumingMemoryBound(to: [String].self).pointee.append(label)
 }

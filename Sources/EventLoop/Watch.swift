@@ -1,8 +1,8 @@
-import CUV
+import Glibc
 
 /// What a `Watch` waits for, and what it reports.
 public struct Interest: OptionSet, Hashable, Sendable {
-    /// libuv's bits, as `uv_poll_event` numbers them.
+    /// One bit for each of the four below.
     public let rawValue: Int32
 
     /// The set of the given bits; only the four below mean anything.
@@ -18,91 +18,88 @@ public struct Interest: OptionSet, Hashable, Sendable {
     /// Urgent data or an exceptional condition (`POLLPRI`): cgroup and pressure files.
     public static let priority = Interest(rawValue: 8)
 
-    static let everything: Interest = [.readable, .writable, .disconnect, .priority]
+    fileprivate static let everything: Interest = [.readable, .writable, .disconnect, .priority]
 }
 
-/// Waits on a descriptor it does not own (`uv_poll`): pipe, socket, pidfd, timerfd, terminal.
+/// Waits on a descriptor it does not own: pipe, socket, pidfd, timerfd, terminal.
 ///
 /// Level-triggered: as long as there is something to read, `react` is called once a turn. It keeps
 /// the loop running as long as it has an interest. Dropped without `close()`, it closes itself.
 ///
-/// The watch must be closed before the descriptor is: libuv aborts the process over a watched
-/// descriptor that is not open, and closing the watch late makes whatever got the number deaf.
+/// The watch must be closed before the descriptor is: if somebody else has the open file too, the
+/// loop would be woken for it for ever.
 public final class Watch {
-    private let loop: Loop
-    private let box: PollBox
+    private enum State {
+        case open(_ react: (Interest) -> Void)
+        case closed
+    }
 
-    /// Starts waiting. libuv makes the descriptor non-blocking, for everybody who shares it.
+    private let set: WatchSet
+    private let descriptor: CInt
+    private var slot: Int32 = 0
+    private var interest: Interest = []
+    private var state: State
+
+    /// Starts waiting. Makes the descriptor non-blocking, for everybody who shares its open file.
     ///
     /// - Parameter react: runs on the loop's thread with what is ready, never an empty set. Of an
     ///   error on the descriptor (`POLLERR`: a pipe without reader, a refused datagram) it is told
     ///   by its whole interest and `.disconnect`; the owner's next read or write gets the error
     ///   itself. An error that stays comes again every turn, until `close()` or an empty interest.
     /// - Throws: `EPERM` for what cannot be waited on (a regular file), `EBADF`, and `EEXIST` for a
-    ///   descriptor which has a watch already; wait on a `dup` of it instead.
+    ///   descriptor which has a watch already; wait on a `dup` of it instead. `EMFILE` and the like
+    ///   from the first watch of a loop.
     public init(
         _ loop: Loop, descriptor: CInt, interest: Interest, _ react: @escaping (Interest) -> Void
     ) throws(UVError) {
         demand(loop.isOpen, "cannot watch descriptor \(descriptor): the loop is closed")
-        self.loop = loop
-        box = try PollBox(loop, descriptor, react)
-        box.start(interest)
+        set = try loop.watchSet()
+        self.descriptor = descriptor
+        state = .closed
+        slot = Int32(set.add(self))
+        // One that waits for nothing yet shows as well whether it could.
+        let first = interest.isEmpty ? .disconnect : interest.intersection(.everything)
+        let error = set.change(Int(slot), descriptor, from: [], to: first)
+        guard error == 0 else {
+            set.remove(Int(slot))
+            throw UVError(code: -error, call: "epoll_ctl")
+        }
+        self.interest = first
+        state = .open(react)
+        change(to: interest)
+        let flags = fcntl(descriptor, F_GETFL)
+        if flags & O_NONBLOCK == 0 { _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) }
     }
 
     /// Waits for something else from now on; for nothing with an empty set, and then it does not
-    /// keep the loop running. After `close()`: nothing.
+    /// keep the loop running. A change that is none costs nothing. After `close()`: nothing.
     public func change(to interest: Interest) {
-        guard box.isOpen else { return }
-        box.change(to: interest)
+        guard case .open = state else { return }
+        let interest = interest.intersection(.everything)
+        let error = set.change(Int(slot), descriptor, from: self.interest, to: interest)
+        demand(error == 0, "cannot watch descriptor \(descriptor): errno \(error)")
+        self.interest = interest
     }
 
     /// Stops waiting; `react` never runs afterwards, even if it was due in this turn. Idempotent.
-    public func close() { box.close() }
-
-    deinit { box.close() }
-}
-
-/// The handle of a watch, and what it waits for.
-private final class PollBox: HandleBox {
-    private let descriptor: CInt
-    private var interest: Interest = []
-
-    init(
-        _ loop: Loop, _ descriptor: CInt, _ react: @escaping (Interest) -> Void
-    ) throws(UVError) {
-        self.descriptor = descriptor
-        try unsafe super.init(
-            of: uv_poll_t.self, call: "uv_poll_init",
-            initialize: { unsafe uv_poll_init(loop.pointer, $0, descriptor) },
-            react: { _, events in react(Interest(rawValue: events)) })
+    public func close() {
+        guard case .open(let reaction) = state else { return }
+        // Letting go of the reaction may free its owner, which may call `close()` again: that must
+        // find the state changed and nobody inside it.
+        withExtendedLifetime(reaction) {
+            change(to: [])
+            state = .closed
+            set.remove(Int(slot))
+        }
     }
 
-    override var label: String { "watch of descriptor \(descriptor)" }
+    deinit { close() }
 
-    /// A change that is none costs nothing: writers ask for the same with every line they queue,
-    /// and each start is a call into the kernel.
-    func change(to interest: Interest) {
-        if interest.intersection(.everything) != self.interest { start(interest) }
+    var label: String { "watch of descriptor \(descriptor)" }
+
+    func becameReady(_ events: UInt32) {
+        guard case .open(let reaction) = state else { return }
+        let told = interest.told(events)
+        if !told.isEmpty { reaction(told) }
     }
-
-    func start(_ interest: Interest) {
-        self.interest = interest.intersection(.everything)
-        let result = unsafe uv_poll_start(
-            handle(as: uv_poll_t.self), self.interest.rawValue, polled)
-        demand(result == 0, "cannot watch descriptor \(descriptor): it has another watch")
-    }
-
-    func translate(_ status: CInt, _ events: CInt) {
-        guard status < 0 else { return react(0, events) }
-        // libuv stops a handle when it sees POLLERR, and calls every error EBADF. Waiting goes on:
-        // a socket's error is over once it was read, and then the next datagram counts.
-        let told = interest.union(.disconnect)
-        start(interest)
-        react(status, told.rawValue)
-    }
-}
-
-private func polled(_ handle: UnsafeMutablePointer<uv_poll_t>?, _ status: CInt, _ events: CInt) {
-    guard let handle = unsafe handle else { fatalError("a poll callback came without its handle") }
-    unsafe PollBox.of(handle.pointee.data, as: PollBox.self).translate(status, events)
 }

@@ -66,7 +66,7 @@ public struct ServiceDefinition: Hashable, Sendable {
     /// What becomes of its output.
     @Shared public var output: OutputDefinition
     /// How its process behaves in a simulation, where the config says so.
-    public var simulated: SimulatedDefinition?
+    public var simulated: Shared<SimulatedDefinition>?
 
     /// A service with everything but its rules and its launch at the documented default.
     public init(_ spec: ServiceSpec, launch: LaunchDefinition) {

@@ -26,6 +26,20 @@ struct OutputCases {
         }
     }
 
+    @Test("OUT-28: what happened last is in the file of events while the engine waits")
+    func lastEvents() async throws {
+        try await withBench { bench in
+            // Nothing of it wakes the engine again, and nobody asks.
+            try bench.config(services: [.command("a", ["sleep", "1000"])])
+            let up = try bench.up()
+            try await bench.wait("the last event of the start") { bench in
+                !bench.told("service.ready", "a").isEmpty
+            }
+            try await bench.must("down")
+            #expect(try await bench.end(of: up) == .exited(0))
+        }
+    }
+
     @Test("C28: a log that is taken away comes back, and nobody waits for it")
     func logTakenAway() async throws {
         try await withBench { bench in

@@ -21,6 +21,10 @@ int cproc_sanitize_stdio(void);
  * Call it before anything of ours is open. */
 int cproc_close_from(int first);
 
+/* A pipe whose ends no child inherits and of which we read `ours` without waiting. Returns 0 or an
+ * error number, and then there is none. */
+int cproc_pipe(int *_Nonnull ours, int *_Nonnull theirs);
+
 /* Raises the soft limit of descriptors to the hard one and remembers what it was: children get
  * the original back. Safe to call again. */
 int cproc_raise_descriptor_limit(void);
@@ -35,9 +39,10 @@ void cproc_clear_signal_mask(void);
 /* Whether `count` more threads could be made right now: makes them, and ends them. */
 int cproc_try_threads(size_t count);
 
-/* Gives the heap's free pages back to the kernel. For after a burst: malloc itself keeps what lies
- * between two things that stay. */
-void cproc_trim_heap(void);
+/* Gives the heap's free pages and the program's code back to the kernel. For after a burst: malloc
+ * itself keeps what lies between two things that stay, and most code ran for the last time. What is
+ * run again comes back from the page cache. A debugger's breakpoints go as well. */
+void cproc_trim_memory(void);
 
 /* A kernel clock (CLOCK_MONOTONIC …), in nanoseconds since its origin; -1 for an unknown one. */
 int64_t cproc_clock(int32_t clock);

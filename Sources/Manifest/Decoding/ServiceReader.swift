@@ -48,7 +48,7 @@ struct ServiceReader {
         definition.reloadSignal = keys["reload"]?.signal ?? definition.reloadSignal
         definition.provides = readProvides()
         definition.output = readOutput()
-        definition.simulated = readSimulated()
+        definition.simulated = readSimulated().map { Shared(wrappedValue: $0) }
         definition.spec.launchDigest = definition.digest(environmentFiles: digests)
         return definition
     }

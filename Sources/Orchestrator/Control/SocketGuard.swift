@@ -23,7 +23,7 @@ final class SocketGuard {
                 self?.drain()
                 react()
             }
-        } catch { throw SystemFailure("uv_poll", directory, code: -error.code) }
+        } catch { throw SystemFailure(error.call, directory, code: -error.code) }
     }
 
     deinit {

@@ -98,7 +98,7 @@ extension Engine {
         var request = LaunchRequest(
             arguments: arguments, environment: environment.variables,
             workingDirectory: launch.workingDirectory, token: runToken(nextRun))
-        request.identity = live.materials.identity
+        request.identity = live.materials?.wrappedValue.identity
         request.umask = launch.umask
         request.limits = try limits(of: launch)
         return request

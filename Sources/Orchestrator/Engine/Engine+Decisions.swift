@@ -80,12 +80,12 @@ extension Engine {
         case .projectUp:
             upstream.ready()
             upstream.status("everything is up")
-            cproc_trim_heap()
+            cproc_trim_memory()
         case .projectStopping:
             upstream.stopping()
             upstream.extendTimeout(project.exitBudget)
             upstream.status("stopping")
-        case .planSettled: cproc_trim_heap()
+        case .planSettled: cproc_trim_memory()
         case .planRolledBack: definitions.rollBack()
         default: break
         }

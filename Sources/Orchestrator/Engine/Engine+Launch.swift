@@ -1,3 +1,4 @@
+import CProcess
 import EventLoop
 import Glibc
 import Manifest
@@ -53,7 +54,7 @@ extension Engine {
         live.gathering = nil
         switch found {
         case .success(let materials):
-            live.materials = materials
+            live.materials = Shared(wrappedValue: materials)
             spawn(live)
         case .failure(let failure): post(live.life, .launchFailed(failure))
         }
@@ -135,8 +136,9 @@ extension Engine {
     ) throws(LaunchFailure) -> LaunchRequest {
         let definition = live.definition
         let resolve = resolver(for: definition)
+        let materials = live.materials?.wrappedValue ?? LaunchMaterials()
         var environment = try ChildEnvironment(
-            definition.launch, own: ownEnvironment, materials: live.materials, resolve: resolve)
+            definition.launch, own: ownEnvironment, materials: materials, resolve: resolve)
         live.environment = environment
         var arguments: [String] = []
         for template in definition.launch.command {
@@ -148,7 +150,7 @@ extension Engine {
         var request = LaunchRequest(
             arguments: arguments, environment: [],
             workingDirectory: definition.launch.workingDirectory, token: token(live.life))
-        request.identity = live.materials.identity
+        request.identity = materials.identity
         request.umask = definition.launch.umask
         request.nice = definition.launch.nice
         request.limits = try limits(of: definition.launch)
@@ -301,15 +303,14 @@ struct ChildEnds {
 
     /// A pipe: our end non-blocking, both close-on-exec.
     mutating func pipe() throws(LaunchFailure) -> (ours: CInt, theirs: CInt) {
-        var pair: [CInt] = [-1, -1]
-        guard unsafe Glibc.pipe(&pair) == 0 else {
-            throw LaunchFailure(step: "make a pipe for it", errorNumber: errno)
+        var ours: CInt = -1
+        var theirs: CInt = -1
+        let error = unsafe cproc_pipe(&ours, &theirs)
+        guard error == 0 else {
+            throw LaunchFailure(step: "make a pipe for it", errorNumber: error)
         }
-        // A child closes all it was not given, so it does not matter that this is not one step.
-        for end in pair { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        _ = fcntl(pair[0], F_SETFL, O_NONBLOCK)
-        ends.append(pair[1])
-        return (pair[0], pair[1])
+        ends.append(theirs)
+        return (ours, theirs)
     }
 
     mutating func keep(_ end: CInt) { ends.append(end) }

@@ -115,7 +115,6 @@ public final class Engine {
                 settings: LifecycleMachine.Settings(project, lastIncarnation: reserved - 1))
             let clock = OutputClock.system
             journal = EventJournal(file: directories.events, clock: clock)
-            journal.attach(to: loop)
             output = OutputStore(directory: directories.logs) { relay.send($0) }
             probeTimers = try TimerTable(loop)
             spawner = try Spawner(loop)
@@ -135,6 +134,8 @@ public final class Engine {
             throw EngineError(error)
         }
         loop.onTurnEnd { [unowned self] in turn() }
+        // After what the turn did, so that nobody waits for the disk, and nothing for the next one.
+        journal.attach(to: loop)
     }
 
     /// Runs the project to its end.

@@ -34,7 +34,7 @@ final class LiveService {
     private(set) var lastAct: (what: String, at: Duration)?
     private var cancelStopCommand: (() -> Void)?
     /// What was gathered for its launch.
-    var materials = LaunchMaterials()
+    var materials: Shared<LaunchMaterials>?
     /// The environment its commands run in: its own, without its sockets.
     var environment = ChildEnvironment()
     /// Its cgroup, if it has one.

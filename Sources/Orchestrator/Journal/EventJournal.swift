@@ -27,15 +27,12 @@ public final class EventJournal {
     private var file: JournalFile
     private var ring: [EventRecord] = []
     private var oldest = 0
-    private var pending = JSONWriter()
-    private var pendingCount: UInt64 = 0
+    private var pending: [EventRecord] = []
     private var nextLossReport: UInt64 = 1
     private var followers: [Follower<EventRecord>] = []
 
-    /// Bytes of records that wait for the end of the turn before they are written at once.
-    private static let pendingLimit = 64 << 10
-    /// Bytes of memory kept for the records of the next turn.
-    private static let pendingKept = 4 << 10
+    /// Records that wait for the end of the turn before they are written at once.
+    private static let mostPending = 256
 
     /// A journal that appends to `file`, opened at the first record.
     public convenience init(file: String, limits: Limits = Limits()) {
@@ -48,7 +45,8 @@ public final class EventJournal {
         self.file = JournalFile(file, maxBytes: limits.maxBytes)
     }
 
-    /// Has records written at the end of each turn of `loop`: a crash loses at most a turn.
+    /// Has records written at the end of each turn of `loop`: a crash loses at most a turn. What
+    /// others do at the end of a turn is part of it if they said so to the loop before.
     public func attach(to loop: Loop) {
         loop.onTurnEnd { [weak self] in self?.flush() }
     }
@@ -61,28 +59,29 @@ public final class EventJournal {
             ring[oldest] = record
             oldest = (oldest + 1) % ring.count
         }
-        record.write(to: &pending)
-        pending.endLine()
-        pendingCount += 1
+        pending.append(record)
         followers.removeAll { $0.isClosed }
         for follower in followers { follower.offer(record) }
-        if pending.bytes.count >= Self.pendingLimit { flush() }
+        if pending.count >= Self.mostPending { flush() }
     }
 
     /// Writes what waits to the file.
     public func flush() {
-        guard pendingCount > 0 else { return }
-        if !file.append(pending.bytes, now: clock.now().monotonic) {
-            lost += pendingCount
-            if lost >= nextLossReport, let error = file.trouble {
-                nextLossReport = lost &* 2
-                onLoss?(lost, error)
-            }
+        guard !pending.isEmpty else { return }
+        var lines = JSONWriter()
+        for record in pending {
+            record.write(to: &lines)
+            lines.endLine()
         }
-        pendingCount = 0
+        let count = UInt64(pending.count)
         // A burst of records must not cost its memory for ever.
-        if pending.bytes.capacity > Self.pendingKept { pending = JSONWriter() }
-        pending.removeAll()
+        pending = []
+        guard !file.append(lines.bytes, now: clock.now().monotonic) else { return }
+        lost += count
+        if lost >= nextLossReport, let error = file.trouble {
+            nextLossReport = lost &* 2
+            onLoss?(lost, error)
+        }
     }
 
     /// Writes what waits and closes the file. A later record opens it again.

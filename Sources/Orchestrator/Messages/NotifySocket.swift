@@ -47,8 +47,8 @@ package final class NotifySocket {
         state = .open(descriptor, nil)
         do {
             let watch = try Watch(loop, descriptor: descriptor, interest: .readable) {
-                [weak self] _ in
-                self?.take(MessageIntake.perWake)
+                [unowned self] _ in
+                take(MessageIntake.perWake)
             }
             state = .open(descriptor, watch)
         } catch {

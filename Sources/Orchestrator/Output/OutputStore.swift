@@ -52,15 +52,17 @@ final class OutputStore {
 
     /// The log of a service, made at the first call, and brought up to `definition` at each.
     func log(for name: ServiceName, _ definition: OutputDefinition) -> ServiceLog {
-        let path = definition.file ?? "\(directory)/\(name).log"
         if let log = logs[name] {
-            log.update(definition, path: path)
+            log.update(definition)
             return log
         }
-        let log = ServiceLog(name, definition, path: path, of: self)
+        let log = ServiceLog(name, definition, of: self)
         logs[name] = log
         return log
     }
+
+    /// Where the output of a service goes if its config names no file.
+    func defaultPath(of name: ServiceName) -> String { "\(directory)/\(name).log" }
 
     /// Forgets a service that left the project. Its captures must be closed; its files stay.
     func forget(_ name: ServiceName) {

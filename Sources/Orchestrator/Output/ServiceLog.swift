@@ -34,34 +34,33 @@ final class ServiceLog {
     private enum Trouble {
         case none
         /// Bytes are being lost: so many since it began.
-        case losing(sum: UInt64, SystemFailure)
+        indirect case losing(sum: UInt64, SystemFailure)
     }
 
     private enum Topic { case reopened, rotation, emptied, index }
 
     init(
-        _ service: ServiceName, _ definition: OutputDefinition, path: String, of store: OutputStore
+        _ service: ServiceName, _ definition: OutputDefinition, of store: OutputStore
     ) {
         self.service = service
         self.definition = definition
         self.store = store
-        self.path = path
     }
 
-    /// Its log file, as named.
-    private(set) var path: String
+    /// Its log file, as named. Put together when asked for: hardly anybody asks.
+    var path: String { definition.file ?? store.defaultPath(of: service) }
 
     /// Whether it holds descriptors.
     var isOpen: Bool { file?.isOpen ?? false }
 
     /// Takes over a changed config; what is on disk stays where it is.
-    func update(_ definition: OutputDefinition, path: String) {
+    func update(_ definition: OutputDefinition) {
+        let isSame = definition.file == self.definition.file
         self.definition = definition
-        if path == self.path {
+        if isSame {
             file?.maxBytes = definition.maxBytes
             file?.keptFiles = definition.keptFiles
         } else {
-            self.path = path
             file = nil
         }
     }

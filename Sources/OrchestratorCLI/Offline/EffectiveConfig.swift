@@ -34,7 +34,7 @@ enum EffectiveConfig {
         members["essential"] = .bool(spec.isEssential)
         members["watchdog"] = spec.watchdog.map(duration)
         members["output"] = output(service.output)
-        members["x-simulate"] = service.simulated.map { simulated($0, service) }
+        members["x-simulate"] = service.simulated.map { simulated($0.wrappedValue, service) }
         return .object(members)
     }
 

@@ -20,7 +20,7 @@ extension Behaviour {
     /// What the process of a service does when nothing befalls it.
     init(of service: ServiceDefinition, measured: MeasuredTimes? = nil) {
         self.init(of: service.spec)
-        let given = service.simulated ?? SimulatedDefinition()
+        let given = service.simulated?.wrappedValue ?? SimulatedDefinition()
         launch = measured?.launch ?? given.launch ?? launch
         ready = measured?.ready ?? given.ready ?? Self.readiness(service.ready)
         let end = measured?.stop ?? given.stop ?? .milliseconds(100)

@@ -1,0 +1,147 @@
+import CUV
+import Glibc
+
+/// What all watches of a loop wait on: one epoll set, itself a single handle of libuv (decision
+/// 0042).
+@safe final class WatchSet {
+    private struct Slot {
+        unowned var watch: Watch?
+        /// Tells a watch from an earlier one in the same slot: what is due may be for that one.
+        var generation: UInt32
+    }
+
+    /// Descriptors that are told of in one turn. The kernel has the others come first in the next.
+    private static let mostReady = 1024
+
+    private unowned let loop: Loop
+    /// A loop that has watches lives as long as they do.
+    private var heldLoop: Loop?
+    private let set: OwnedDescriptor
+    private let ready: UnsafeMutableBufferPointer<epoll_event>
+    private var slots: [Slot] = []
+    private var freeSlots: [Int] = []
+    private var waiting = 0
+    /// Until `close()`.
+    private var handle: HandleBox?
+
+    /// - Throws: `EMFILE`, `ENFILE` or `ENOMEM`; nothing stays open.
+    init(_ loop: Loop) throws(UVError) {
+        let number = epoll_create1(CInt(EPOLL_CLOEXEC))
+        guard number >= 0 else { throw UVError(code: -errno, call: "epoll_create1") }
+        self.loop = loop
+        set = OwnedDescriptor(owning: number)
+        unsafe ready = .allocate(capacity: Self.mostReady)
+        do throws(UVError) {
+            let box = try unsafe HandleBox(
+                of: uv_poll_t.self, call: "uv_poll_init",
+                initialize: { unsafe uv_poll_init(loop.pointer, $0, number) },
+                react: { [unowned self] _, _ in tell() })
+            handle = box
+            unsafe uv_poll_start(box.handle(as: uv_poll_t.self), Int32(UV_READABLE.rawValue)) {
+                handle, status, events in
+                guard let handle = unsafe handle else { fatalError("a callback without handle") }
+                unsafe HandleBox.of(handle.pointee.data).react(status, events)
+            }
+            hold()
+        } catch {
+            unsafe ready.deallocate()
+            throw error
+        }
+    }
+
+    deinit { unsafe ready.deallocate() }
+
+    /// The labels of all watches that nobody closed.
+    var labels: [String] { slots.compactMap { $0.watch?.label } }
+
+    /// A place for a watch, until `remove`.
+    func add(_ watch: Watch) -> Int {
+        heldLoop = loop
+        if let slot = freeSlots.popLast() {
+            slots[slot].watch = watch
+            return slot
+        }
+        slots.append(Slot(watch: watch, generation: 0))
+        return slots.count - 1
+    }
+
+    func remove(_ slot: Int) {
+        slots[slot].watch = nil
+        slots[slot].generation &+= 1
+        freeSlots.append(slot)
+        guard freeSlots.count == slots.count else { return }
+        // It may end with this, and closes its set.
+        withExtendedLifetime(heldLoop) { heldLoop = nil }
+    }
+
+    /// Has the kernel wait for something else. A descriptor for which it waits for nothing is not
+    /// in the set: it would be told of errors for ever.
+    /// - Returns: 0 or an error number.
+    func change(_ slot: Int, _ descriptor: CInt, from old: Interest, to new: Interest) -> CInt {
+        guard old != new else { return 0 }
+        let tag = UInt64(slots[slot].generation) << 32 | UInt64(UInt32(slot))
+        var event = unsafe epoll_event(events: new.kernelEvents, data: epoll_data_t(u64: tag))
+        let call =
+            new.isEmpty ? EPOLL_CTL_DEL : old.isEmpty ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
+        // What was closed before its watch is in no set any more.
+        guard unsafe epoll_ctl(set.number, call, descriptor, &event) == 0 || new.isEmpty else {
+            return errno
+        }
+        waiting += (new.isEmpty ? 0 : 1) - (old.isEmpty ? 0 : 1)
+        hold()
+        return 0
+    }
+
+    /// Ends the handle. The set itself ends with its last owner, after libuv let go of it.
+    func close() {
+        handle?.close()
+        handle = nil
+    }
+
+    /// The loop runs on as long as a watch waits for something.
+    private func hold() {
+        guard let handle else { return }
+        let untyped = unsafe handle.handle(as: uv_handle_t.self)
+        if waiting > 0 { unsafe uv_ref(untyped) } else { unsafe uv_unref(untyped) }
+    }
+
+    private func tell() {
+        let count = unsafe epoll_wait(set.number, ready.baseAddress, CInt(Self.mostReady), 0)
+        // EINTR, and in a turn of `close()` nothing: the next turn looks again.
+        guard count > 0 else { return }
+        for index in 0..<Int(count) {
+            let event = unsafe ready[index]
+            let tag = unsafe event.data.u64
+            let slot = slots[Int(tag & 0xFFFF_FFFF)]
+            guard slot.generation == UInt32(tag >> 32), let watch = slot.watch else { continue }
+            unsafe watch.becameReady(event.events)
+        }
+    }
+}
+
+extension Interest {
+    fileprivate static let kernelEvents: [(Interest, UInt32)] = [
+        (.readable, EPOLLIN.rawValue), (.writable, EPOLLOUT.rawValue),
+        (.disconnect, EPOLLRDHUP.rawValue), (.priority, EPOLLPRI.rawValue),
+    ]
+
+    /// As epoll numbers them.
+    fileprivate var kernelEvents: UInt32 {
+        Self.kernelEvents.reduce(0) { contains($1.0) ? $0 | $1.1 : $0 }
+    }
+
+    /// What a watch with this interest is told of what the kernel saw.
+    ///
+    /// An error alone (`EPOLLERR`; with `EPOLLPRI` it means a change of a kernel file) is
+    /// everything and `.disconnect`: only the next read or write can say what it is. A hang-up
+    /// alone is everything: the end is found by reading.
+    func told(_ events: UInt32) -> Interest {
+        let priority = events & EPOLLPRI.rawValue != 0
+        if events & EPOLLERR.rawValue != 0, !priority { return union(.disconnect) }
+        let seen = Self.kernelEvents.reduce(into: Interest()) {
+            if events & $1.1 != 0 { $0.insert($1.0) }
+        }
+        let told = seen.intersection(self)
+        return told.isEmpty && events & EPOLLHUP.rawValue != 0 ? self : told
+    }
+}
