@@ -167,7 +167,7 @@ struct InheritanceCases {
         }
     }
 
-    @Test("C39, PRC-42: out of descriptors, status and down still work")
+    @Test("PRC-42: out of descriptors (C39), status and down still work")
     func fewDescriptorsAndControl() async throws {
         try await withBench { bench in
             let services = (1...30).map {

@@ -20,6 +20,8 @@ struct LaunchWords {
 
     /// The words for the launch as a whole.
     var run: String { "run \(command)" }
+    /// The words for what comes before there is a process.
+    var make: String { "make a process for \(command)" }
 
     func failure(of result: cproc_result) -> LaunchFailure {
         LaunchFailure(step: step(result), errorNumber: result.error)
@@ -27,7 +29,7 @@ struct LaunchWords {
 
     private func step(_ result: cproc_result) -> String {
         switch result.step {
-        case CPROC_STEP_CLONE: "make a process for \(command)"
+        case CPROC_STEP_CLONE: make
         case CPROC_STEP_CGROUP:
             "make \(command) in a cgroup of its own, on which isolate: cgroup insists"
         case CPROC_STEP_DESCRIPTORS: "pass descriptors to \(command)"

@@ -82,7 +82,7 @@ import Stoic
         let ticket = Ticket(number: lastTicket)
         let error = unsafe submit(request, ticket)
         guard error == 0 else {
-            then(.failed(LaunchFailure(step: words.run, errorNumber: error)))
+            then(.failed(LaunchFailure(step: words.make, errorNumber: error)))
             return ticket
         }
         pending[lastTicket] = Pending(words: words, then: then)
