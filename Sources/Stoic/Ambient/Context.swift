@@ -15,10 +15,7 @@ struct Context: Sendable {
     static var current: Context { stored?.context ?? standard }
 
     /// Whether a deadline or an owner is around the work. Costs less than a copy of the context.
-    static var isBounded: Bool {
-        guard let stored else { return false }
-        return stored.context.ambient.deadline != nil || stored.context.cause != nil
-    }
+    static var isBounded: Bool { stored?.isBounded ?? false }
 
     private static let standard = Context(ambient: .standard)
 
@@ -27,7 +24,12 @@ struct Context: Sendable {
 
     fileprivate final class Box: Sendable {
         let context: Context
-        init(_ context: Context) { self.context = context }
+        let isBounded: Bool
+
+        init(_ context: Context) {
+            self.context = context
+            isBounded = context.ambient.deadline != nil || context.cause != nil
+        }
     }
 }
 

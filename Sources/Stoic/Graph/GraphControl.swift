@@ -61,6 +61,9 @@ final class GraphControl: Sendable {
         return stream
     }
 
+    /// Whether anybody listens.
+    var isHeard: Bool { state.withLock { !$0.listeners.isEmpty } }
+
     /// Hands an event to whoever listens.
     func publish(_ event: Event) {
         for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(event) }

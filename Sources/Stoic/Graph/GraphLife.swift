@@ -2,12 +2,12 @@
 struct GraphLife {
     /// How far it has come.
     enum Phase {
-        /// Its start runs.
-        case starting(Task<Void, Never>)
+        /// Its start runs; `nil` for the moment in which its task is made.
+        case starting(Task<Void, Never>?)
         /// Its start returned; its work, if it has any, runs.
         case up(any Sendable, work: GraphWork?)
-        /// Its stop runs.
-        case stopping(Task<Void, Never>)
+        /// Its stop runs; `nil` as above.
+        case stopping(Task<Void, Never>?)
         /// Neither runs any more.
         case over
     }

@@ -35,19 +35,24 @@ extension GraphRun {
         // Told before the start can say anything of its own, on whatever thread it runs.
         post(.process(life, .launched))
         // The life is in the table before its start can end.
-        state.withLock { state in
-            let task = spawn { [self] in
-                await withContext(inside) {
-                    let result: Result<any Sendable, any Error>
-                    do {
-                        result = .success(try await provide.start(services))
-                    } catch {
-                        result = .failure(error)
-                    }
-                    started(slot, life, result)
+        state.withLock {
+            $0.lives[life] = GraphLife(slot: slot, cause: cause, phase: .starting(nil))
+        }
+        let task = spawn { [self] in
+            await withContext(inside) {
+                let result: Result<any Sendable, any Error>
+                do {
+                    result = .success(try await provide.start(services))
+                } catch {
+                    result = .failure(error)
                 }
+                started(slot, life, result)
             }
-            state.lives[life] = GraphLife(slot: slot, cause: cause, phase: .starting(task))
+        }
+        // Nobody can have cancelled it before: effects are performed one at a time.
+        state.withLock { state in
+            guard case .starting = state.lives[life]?.phase else { return }
+            state.lives[life]?.phase = .starting(task)
         }
     }
 
@@ -147,21 +152,37 @@ extension GraphRun {
 extension GraphRun {
     /// The one rung of a service: its stop, or the cancellation of its start.
     private func stop(_ life: Incarnation, within deadline: Duration) {
-        state.withLock { state in
-            guard let record = state.lives[life] else { return }
+        enum Step {
+            case cancel(Task<Void, Never>?)
+            case run(slot: Int, any Sendable, GraphWork?, Exit)
+            case nothing
+        }
+        let step: Step = state.withLock { state in
+            guard let record = state.lives[life] else { return .nothing }
             let exit = state.exit ?? .success
             switch record.phase {
             case .starting(let task):
                 state.lives[life]?.isUnwanted = true
                 record.cause.record(state.failures.isEmpty ? exit.startCause : .siblingFailed)
-                task.cancel()
+                return .cancel(task)
             case .up(let value, let work):
-                let task = spawn { [self] in
-                    await runStop(record.slot, life, (value, work, exit), within: deadline)
-                }
-                state.lives[life]?.phase = .stopping(task)
-            case .stopping, .over: break
+                state.lives[life]?.phase = .stopping(nil)
+                return .run(slot: record.slot, value, work, exit)
+            case .stopping, .over: return .nothing
             }
+        }
+        switch step {
+        case .cancel(let task): task?.cancel()
+        case .run(let slot, let value, let work, let exit):
+            let task = spawn { [self] in
+                await runStop(slot, life, (value, work, exit), within: deadline)
+            }
+            // As with a start: nobody can have cancelled it before.
+            state.withLock { state in
+                guard case .stopping = state.lives[life]?.phase else { return }
+                state.lives[life]?.phase = .stopping(task)
+            }
+        case .nothing: break
         }
     }
 
@@ -230,10 +251,10 @@ extension GraphRun {
     /// What a start returned that nobody waits for any more is stopped at once.
     private func stopLate(_ slot: Int, _ life: Incarnation, _ value: any Sendable) {
         tell(.serviceLateStart, .warning, [.init("service", provides[slot].key.name)])
-        let (exit, limit) = state.withLock { state in
-            (state.exit ?? .cancelled(.requested), state.machine.nodes[slot].spec.stopTimeout)
-        }
+        let limit = machine.withLock { $0.nodes[slot].spec.stopTimeout }
+        // Its end may come at any time, also now: the task is noted before it can run.
         state.withLock { state in
+            let exit = state.exit ?? .cancelled(.requested)
             let task = spawn { [self] in
                 await runStop(slot, life, (value, nil, exit), within: limit)
             }

@@ -1,11 +1,14 @@
 /// What the machine decided, told in the words of a graph.
 extension GraphRun {
     /// Reports an event to the run's instrumentation and to those who listen to its graph.
-    func tell(_ name: EventName, _ level: Event.Level, _ fields: [Event.Field] = []) {
-        emit(name, level, fields, in: context)
+    func tell(
+        _ name: EventName, _ level: Event.Level, _ fields: @autoclosure () -> [Event.Field] = []
+    ) {
+        emit(name, level, fields(), in: context)
+        guard control.isHeard else { return }
         control.publish(
             Event(
-                name, level, fields, scopePath: context.path?.labels ?? [],
+                name, level, fields(), scopePath: context.path?.labels ?? [],
                 at: context.ambient.clock.now))
     }
 

@@ -8,7 +8,6 @@ import Synchronization
 final class GraphRun: Sendable {
     /// What the run holds beside the machine.
     struct State {
-        var machine: LifecycleMachine
         var inbox: [LifecycleEvent] = []
         var isDraining = false
         var lives: [Incarnation: GraphLife] = [:]
@@ -27,7 +26,10 @@ final class GraphRun: Sendable {
     let values = ServiceValues()
     /// The body of `run`: it may be cancelled before it begins.
     let body: OwnedBody
-    let state: Mutex<State>
+    let state = Mutex(State())
+    /// Locked by whoever works through the inbox, apart from the rest: starts and stops that end
+    /// meanwhile need not wait for its rules.
+    let machine: Mutex<LifecycleMachine>
     /// Whether everything is up (`true`), or it ends before it was (`false`).
     private let up = Completion<Bool>()
     /// Nothing of the graph runs any more, except what was left behind.
@@ -58,7 +60,7 @@ final class GraphRun: Sendable {
             exitBudget: exitBudget, stopsInParallel: graph.stopOrder == .parallel,
             random: ambient.random.stream())
         do {
-            state = Mutex(State(machine: try LifecycleMachine(specs, settings: settings)))
+            machine = Mutex(try LifecycleMachine(specs, settings: settings))
         } catch {
             preconditionFailure("a graph that was checked is refused: \(error)")
         }
@@ -100,17 +102,18 @@ final class GraphRun: Sendable {
     }
 
     private func nextOutput() -> LifecycleOutput? {
-        let now = now
-        return state.withLock { state in
+        let event: LifecycleEvent? = state.withLock { state in
             guard !state.inbox.isEmpty else {
                 state.isDraining = false
                 return nil
             }
-            let event = state.inbox.removeFirst()
-            var output = LifecycleOutput()
-            state.machine.handle(event, at: now, into: &output)
-            return output
+            return state.inbox.removeFirst()
         }
+        guard let event else { return nil }
+        let now = now
+        var output = LifecycleOutput()
+        machine.withLock { $0.handle(event, at: now, into: &output) }
+        return output
     }
 
     private var now: Instant {
@@ -212,10 +215,10 @@ extension GraphRun {
 
     /// One line for each service that is not at rest.
     var summary: [String] {
-        state.withLock { state in
-            state.machine.services.compactMap { id in
+        machine.withLock { machine in
+            machine.services.compactMap { id in
                 let name = provides[id.slot].key.name
-                switch state.machine.state(of: id) {
+                switch machine.state(of: id) {
                 case .waiting: return "\(name) waits for what it needs"
                 case .starting: return "\(name) starts"
                 case .up: return "\(name) is up"

@@ -2,19 +2,34 @@ import Synchronization
 
 /// The timers of one clock of a run: a heap, and one task that sleeps until the earliest.
 final class GraphTimers: Sendable {
-    private struct Armed {
-        let deadline: AnyClock.Instant
+    private struct Armed: Comparable {
+        /// On the clock of all of them.
+        let due: Duration
         let order: UInt64
         let timer: TimerID
+
+        static func < (left: Armed, right: Armed) -> Bool {
+            left.due != right.due ? left.due < right.due : left.order < right.order
+        }
     }
 
     private struct State {
-        /// Sorted, the latest first: the next one is at the end.
-        var armed: [Armed] = []
+        /// Those that were disarmed too, until they would be due or are more than the others.
+        var armed = Heap<Armed>()
+        /// Which of a name counts.
         var current: [TimerID: UInt64] = [:]
         var nextOrder: UInt64 = 0
         var sleeper: (until: AnyClock.Instant, task: Task<Void, Never>)?
         var isClosed = false
+
+        func isArmed(_ entry: Armed) -> Bool { current[entry.timer] == entry.order }
+
+        /// Costs each timer a constant: as many were armed since the last time as are looked at.
+        mutating func forgetDisarmed() {
+            guard armed.count > 64, armed.count > 2 * current.count else { return }
+            let current = current
+            armed.keep { current[$0.timer] == $0.order }
+        }
     }
 
     private let clock: AnyClock
@@ -32,10 +47,9 @@ final class GraphTimers: Sendable {
         let isNext = state.withLock { state in
             state.nextOrder += 1
             state.current[timer] = state.nextOrder
-            let entry = Armed(deadline: deadline, order: state.nextOrder, timer: timer)
-            // Most timers are armed with the same wait as the one before: they go to the front.
-            let place = state.armed.firstIndex { $0.deadline <= deadline } ?? state.armed.count
-            state.armed.insert(entry, at: place)
+            state.armed.insert(
+                Armed(due: deadline.sinceOrigin, order: state.nextOrder, timer: timer))
+            state.forgetDisarmed()
             return state.sleeper.map { deadline < $0.until } ?? true
         }
         if isNext { sleepUntilNext() }
@@ -47,7 +61,7 @@ final class GraphTimers: Sendable {
     func close() {
         let sleeper = state.withLock { state in
             state.isClosed = true
-            state.armed = []
+            state.armed = Heap()
             state.current = [:]
             defer { state.sleeper = nil }
             return state.sleeper
@@ -58,12 +72,13 @@ final class GraphTimers: Sendable {
     /// Lets one task sleep until the earliest timer that is still armed.
     private func sleepUntilNext() {
         let replaced = state.withLock { state -> Task<Void, Never>? in
-            while let last = state.armed.last, state.current[last.timer] != last.order {
-                state.armed.removeLast()
+            while let first = state.armed.first, !state.isArmed(first) {
+                _ = state.armed.popFirst()
             }
             let old = state.sleeper?.task
             state.sleeper = nil
-            guard !state.isClosed, let next = state.armed.last?.deadline else { return old }
+            guard !state.isClosed, let first = state.armed.first else { return old }
+            let next = clock.instant(first.due)
             let deadline = Deadline(clock: clock, instant: next, limit: .zero)
             let task = spawn { [self] in
                 guard await deadline.sleep() else { return }
@@ -76,15 +91,15 @@ final class GraphTimers: Sendable {
     }
 
     private func fireDue() {
-        let now = clock.now
+        let now = clock.now.sinceOrigin
         let due: [TimerID] = state.withLock { state in
             var due: [TimerID] = []
             state.sleeper = nil
-            while let last = state.armed.last, last.deadline <= now {
-                state.armed.removeLast()
-                guard state.current[last.timer] == last.order else { continue }
-                state.current[last.timer] = nil
-                due.append(last.timer)
+            while let first = state.armed.first, first.due <= now {
+                _ = state.armed.popFirst()
+                guard state.isArmed(first) else { continue }
+                state.current[first.timer] = nil
+                due.append(first.timer)
             }
             return due
         }

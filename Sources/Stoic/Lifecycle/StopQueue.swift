@@ -7,11 +7,16 @@ struct StopQueue: Hashable, Sendable {
     /// Stops of the queue that have begun and not ended.
     private(set) var running: Set<Int> = []
     /// Candidates: queued services that nothing alive needs. An entry may be out of date.
-    private var candidates: [Candidate] = []
+    private var candidates = Heap<Candidate>()
 
-    struct Candidate: Hashable {
+    struct Candidate: Hashable, Comparable {
         let stamp: UInt64
         let slot: Int
+
+        /// Whether `left` stops before `right`.
+        static func < (left: Candidate, right: Candidate) -> Bool {
+            left.stamp != right.stamp ? left.stamp > right.stamp : left.slot > right.slot
+        }
     }
 
     /// `slot` waits for its turn from now on.
@@ -23,7 +28,7 @@ struct StopQueue: Hashable, Sendable {
     /// One thing fewer is in the way of stopping `slot`.
     mutating func noteFreed(_ slot: Int, _ node: Node) {
         guard node.state.isQueued, node.liveRequiredDependents == 0 else { return }
-        push(Candidate(stamp: node.stopRank, slot: slot))
+        candidates.insert(Candidate(stamp: node.stopRank, slot: slot))
     }
 
     /// The turn of `slot` has come.
@@ -39,43 +44,7 @@ struct StopQueue: Hashable, Sendable {
     mutating func end(_ slot: Int) { running.remove(slot) }
 
     /// The candidate whose latest start became ready last; those not ready count as latest of all.
-    mutating func pop() -> Candidate? {
-        guard let first = candidates.first else { return nil }
-        let last = candidates.removeLast()
-        if !candidates.isEmpty {
-            candidates[0] = last
-            sink()
-        }
-        return first
-    }
-
-    private mutating func push(_ candidate: Candidate) {
-        candidates.append(candidate)
-        var child = candidates.count - 1
-        while child > 0 {
-            let parent = (child - 1) / 2
-            guard Self.isBefore(candidates[child], candidates[parent]) else { return }
-            candidates.swapAt(child, parent)
-            child = parent
-        }
-    }
-
-    private mutating func sink() {
-        var parent = 0
-        while true {
-            var next = parent
-            for child in [2 * parent + 1, 2 * parent + 2] where child < candidates.count {
-                if Self.isBefore(candidates[child], candidates[next]) { next = child }
-            }
-            guard next != parent else { return }
-            candidates.swapAt(parent, next)
-            parent = next
-        }
-    }
-
-    private static func isBefore(_ left: Candidate, _ right: Candidate) -> Bool {
-        left.stamp != right.stamp ? left.stamp > right.stamp : left.slot > right.slot
-    }
+    mutating func pop() -> Candidate? { candidates.popFirst() }
 }
 
 extension Node {

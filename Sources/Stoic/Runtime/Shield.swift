@@ -10,17 +10,13 @@
 package nonisolated(nonsending) func shielded<R, E: Error>(
     _ body: nonisolated(nonsending) () async throws(E) -> R
 ) async throws(E) -> R {
-    guard Context.isBounded else { return try await runShielded(body) }
+    guard Context.isBounded else {
+        return try await runChild(body, cancellation: nil, suspended: { _ in })
+    }
     var context = Context.current
     context.ambient.deadline = nil
     context.cause = nil
     return try await withContext(context) { () async throws(E) -> R in
-        try await runShielded(body)
+        try await runChild(body, cancellation: nil, suspended: { _ in })
     }
-}
-
-private nonisolated(nonsending) func runShielded<R, E: Error>(
-    _ body: nonisolated(nonsending) () async throws(E) -> R
-) async throws(E) -> R {
-    try await runChild(body, cancellation: .ignored, suspended: { _ in })
 }

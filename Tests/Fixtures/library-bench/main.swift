@@ -2,12 +2,18 @@ import Foundation
 import Stoic
 
 // Measures what the library's operations allocate and how long they take, beside something bare.
-// Usage: library-bench check|counts|record FILE    `counts` looks at no time, and is quicker.
+// Usage: library-bench check|counts|record FILE [NAME]
+// `counts` looks at no time, and is quicker. NAME is how the operations begin that are measured;
+// nothing is recorded then.
 // Exit 1 if something allocates more than FILE says, or misses its target.
 
 let arguments = CommandLine.arguments
-guard arguments.count == 3, ["check", "counts", "record"].contains(arguments[1]) else {
-    FileHandle.standardError.write(Data("usage: library-bench check|counts|record FILE\n".utf8))
+/// How much more a service may cost among a thousand than among ten.
+let mostGrowth = 1.3
+let isWhole = arguments.count == 3
+guard isWhole || arguments.count == 4, ["check", "counts", "record"].contains(arguments[1]) else {
+    FileHandle.standardError.write(
+        Data("usage: library-bench check|counts|record FILE [NAME]\n".utf8))
     exit(64)
 }
 let verb = arguments[1]
@@ -23,19 +29,17 @@ func column(_ value: Double, _ places: Int) -> String {
 let missed = try await withAmbient {
     $0.instrumentation = SilentInstrumentation()
 } operation: {
-    let bare = try await Operation.bare(batches: batches)
-    for kind in Operation.Bare.allCases {
-        print("a bare \(kind) takes \(column(bare[kind]?.nanoseconds ?? 0, 0)) ns")
-    }
-    print("allocations  nanoseconds      ratio")
+    print("allocations  nanoseconds       bare      ratio")
     var lines: [Record.Line] = []
     var missed: [String] = []
-    for operation in Operation.all(batches: batches) {
-        let figure = try await operation.run()
-        let ratio = figure.nanoseconds / (bare[operation.bare]?.nanoseconds ?? 1)
+    var costs: [Double] = []
+    let prefix = isWhole ? "" : arguments[3]
+    for operation in Operation.all(batches: batches) where operation.name.hasPrefix(prefix) {
+        let (figure, bare) = try await operation.figures(batches: batches)
+        let ratio = figure.nanoseconds / bare
         print(
             "\(column(figure.allocations, 1))  \(column(figure.nanoseconds, 0))",
-            "\(column(ratio, 2)) \(operation.bare)  \(operation.name)")
+            "\(column(bare, 0)) \(column(ratio, 2)) \(operation.bare)  \(operation.name)")
         lines.append(
             Record.Line(
                 name: operation.name, allocations: figure.allocations,
@@ -46,6 +50,7 @@ let missed = try await withAmbient {
         if verb != "counts", let most = operation.target?.nanoseconds, figure.nanoseconds > most {
             missed.append("\(operation.name): \(Int(figure.nanoseconds)) ns, target \(Int(most))")
         }
+        if let services = operation.services { costs.append(figure.nanoseconds / Double(services)) }
         guard let recorded else { continue }
         guard let limit = recorded.limit(of: operation.name) else {
             missed.append("\(operation.name) is not in \(arguments[2]): record it")
@@ -56,7 +61,10 @@ let missed = try await withAmbient {
                 "\(operation.name): \(figure.allocations) allocations, more than \(limit) before")
         }
     }
-    if verb == "record" { try Record(lines: lines).save(arguments[2]) }
+    if verb != "counts", let first = costs.first, let last = costs.last, last > first * mostGrowth {
+        missed.append("a service of many costs \(last / first) times one of few")
+    }
+    if verb == "record", isWhole { try Record(lines: lines).save(arguments[2]) }
     return missed
 }
 for miss in missed { print("MISSED \(miss)") }

@@ -40,6 +40,35 @@ struct GraphStopRequestTests {
         }
     }
 
+    @Test("GRA-16: a start that is cancelled asks for the stop, and for force, as it hears of it")
+    func requestFromWithin() async throws {
+        try await simulate { world in
+            let graphs = Mutex<ServiceGraph?>(nil)
+            let graph = try ServiceGraph(label: "g") {
+                Provide(Fix.a) { _ in
+                    try await withTaskCancellationHandler {
+                        try await world.clock.sleep(for: .seconds(9))
+                        return 1
+                    } onCancel: {
+                        let graph = graphs.withLock { $0 }
+                        graph?.requestStop(cause: .signal(2))
+                        graph?.force()
+                    }
+                }
+            }
+            graphs.withLock { $0 = graph }
+            let task = spawn { () -> String in
+                do {
+                    try await graph.run { _ in }
+                    return "ran"
+                } catch { return "\(error)" }
+            }
+            try await world.clock.sleep(for: .seconds(1))
+            graph.requestStop(cause: .signal(15))
+            #expect(await task.value == "stopped before it was up (signal 15): nothing ran")
+        }
+    }
+
     @Test("GRA-16: a stop asked for while the body runs cancels it, with the cause")
     func requestStopOfBody() async throws {
         try await simulate { world in
