@@ -126,6 +126,8 @@ let package = Package(
         tests("SimulationTests", ["Simulation", "Stoic"], also: fast),
         tests("StoicTests", ["Stoic", "StoicTesting"]),
         tests("StoicTestingTests", ["Stoic", "StoicTesting"]),
+        // Where real threads meet. Built and run under the sanitizers too, so it needs no more.
+        tests("RaceTests", ["Stoic"]),
         .executableTarget(
             name: "graceful-async", dependencies: ["Stoic", "StoicProcess"],
             path: "Tests/Fixtures/graceful/async", swiftSettings: strict),

@@ -94,16 +94,16 @@ static long clone3_call(
 
 pid_t cproc_clone(
     const cproc_features *features, const cproc_stack *stack, int cgroup, cproc_entry entry,
-    void *argument, int *pidfd)
+    void *argument, atomic_int *pidfd)
 {
     unsigned flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD;
     if (features->shared_table) flags |= CLONE_FILES;
-    *pidfd = -1;
+    atomic_store(pidfd, -1);
     if (!HAS_CLONE3 || !features->clone3) {
         if (cgroup >= 0) return -EOPNOTSUPP;
         /* The child resets our handlers itself, before it lets any signal in. */
         pid_t pid = clone(
-            entry, stack->base + stack->size, (int)(flags | SIGCHLD), argument, pidfd);
+            entry, stack->base + stack->size, (int)(flags | SIGCHLD), argument, (int *)pidfd);
         return pid >= 0 ? pid : -errno;
     }
     clone_arguments arguments = {

@@ -118,10 +118,10 @@ typedef struct {
 int cproc_stack_make(cproc_stack *_Nonnull stack);
 
 /* Makes a child that shares our memory and waits until it has executed or ended. Returns its pid
- * and sets `pidfd`, or minus the error number. */
+ * and sets `pidfd`, which others may look at meanwhile, or minus the error number. */
 pid_t cproc_clone(
     const cproc_features *_Nonnull features, const cproc_stack *_Nonnull stack, int cgroup,
-    cproc_entry _Nonnull entry, void *_Nonnull argument, int *_Nonnull pidfd);
+    cproc_entry _Nonnull entry, void *_Nonnull argument, atomic_int *_Nonnull pidfd);
 
 /* What a launched child does; it never returns to anything but an exit. */
 int cproc_child_main(void *_Nonnull argument);

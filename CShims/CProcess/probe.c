@@ -70,7 +70,7 @@ static int attempt(cproc_worker *worker)
         .probe_read = worker->slot_low + 1,
         .probe_write = { worker->slot_low + 2, spawner->orphan_pipe[1] },
     };
-    int pidfd = -1;
+    atomic_int pidfd = -1;
     pid_t pid =
         cproc_clone(&spawner->features, &worker->stack, -1, probe_main, &child, &pidfd);
     if (pid < 0) return -pid;

@@ -36,7 +36,7 @@ static pid_t make_child(cproc_worker *worker, cproc_child *child, bool *in_cgrou
 {
     const cproc_features *features = &worker->spawner->features;
     const cproc_order *order = child->order;
-    int *pidfd = (int *)&worker->flight;
+    atomic_int *pidfd = &worker->flight;
     *in_cgroup = order->cgroup >= 0 && features->into_cgroup;
     if (*in_cgroup) {
         pid_t pid = cproc_clone(

@@ -25,7 +25,7 @@ typedef struct {
     /* The launch under way, guarded by the lock: its ticket (0: none), and its pidfd from the
      * kernel's birth of the child on, -1 before and after. */
     uint64_t ticket;
-    volatile int flight;
+    atomic_int flight;
     /* Nobody wants that launch any more. The child looks at it last of all before its exec. */
     atomic_bool cancelled;
 } cproc_worker;
