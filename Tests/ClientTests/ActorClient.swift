@@ -96,7 +96,18 @@ actor ActorClient {
     }
 
     func simulation() async throws {
-        try await simulate { world in try await world.clock.advance(by: .seconds(60)) }
+        try await explore(seeds: 1) { world in await world.settle() }
+        try await simulate { world in
+            let clock = world.clock
+            async let sleep: Void = clock.sleep(until: clock.now.advanced(by: .seconds(9)))
+            await clock.sleepers(count: 1)
+            try await clock.advance(by: .seconds(60))
+            try await sleep
+        }
+        try await expectNoAbandonedWork { note() }
+        try await expectNoLeaks { note() }
+        try await withFaults { note() }
+        try await withGraph(try ServiceGraph(label: "client") {}) { _ in note() }
     }
 
     /// Compiled, and not called by a test: it ends with a signal, or waits for time that only a

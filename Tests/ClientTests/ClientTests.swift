@@ -15,7 +15,7 @@ struct ClientTests {
         try await client.concurrency()
         try await client.owners()
         try await client.simulation()
-        #expect(client.notes == 16)
+        #expect(client.notes == 20)
     }
 
     @Test("calls everything from an actor")
@@ -28,7 +28,7 @@ struct ClientTests {
         try await client.concurrency()
         try await client.owners()
         try await client.simulation()
-        #expect(await client.notes == 16)
+        #expect(await client.notes == 20)
     }
 
     @Test("calls everything from no actor")
@@ -41,6 +41,6 @@ struct ClientTests {
         try await client.concurrency()
         try await client.owners()
         try await client.simulation()
-        #expect(client.notes == 16)
+        #expect(client.notes == 20)
     }
 }

@@ -7,7 +7,9 @@ import Testing
 /// compared with what the compiler knows of the library's interface.
 @Suite("Clients", .timeLimit(.minutes(5)))
 struct ClientCoverageTests {
-    static let modules = ["Stoic", "StoicProcess", "StoicLog", "StoicSubprocess"]
+    static let modules = [
+        "Stoic", "StoicProcess", "StoicLog", "StoicSubprocess", "StoicTesting",
+    ]
     static let clients = [
         "ClientTests.build/MainActorClient.swift.o", "ClientTests.build/ActorClient.swift.o",
         "ClientTests.build/FreeClient.swift.o", "client_toplevel.build/main.swift.o",

@@ -94,7 +94,18 @@ do {
 }
 
 do {
-    try await simulate { world in try await world.clock.advance(by: .seconds(60)) }
+    try await explore(seeds: 1) { world in await world.settle() }
+    try await simulate { world in
+        let clock = world.clock
+        async let sleep: Void = clock.sleep(until: clock.now.advanced(by: .seconds(9)))
+        await clock.sleepers(count: 1)
+        try await clock.advance(by: .seconds(60))
+        try await sleep
+    }
+    try await expectNoAbandonedWork { notes += 1 }
+    try await expectNoLeaks { notes += 1 }
+    try await withFaults { notes += 1 }
+    try await withGraph(try ServiceGraph(label: "client") {}) { _ in notes += 1 }
 }
 
 // Compiled, and not run by a test: it ends with a signal, or waits for time that only a simulation
