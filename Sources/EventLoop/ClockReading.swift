@@ -1,11 +1,11 @@
+import CProcess
 import Glibc
 
 /// The reading of a kernel clock, in nanoseconds since its origin.
 func nanoseconds(of clock: clockid_t) -> Int64 {
-    var reading = timespec()
-    let result = unsafe clock_gettime(clock, &reading)
-    demand(result == 0, "cannot read clock \(clock): errno \(errno)")
-    return Int64(reading.tv_sec) * 1_000_000_000 + Int64(reading.tv_nsec)
+    let reading = cproc_clock(clock)
+    demand(reading >= 0, "cannot read clock \(clock)")
+    return reading
 }
 
 /// Time the machine was awake since it booted: what limits are measured in. The library's clocks

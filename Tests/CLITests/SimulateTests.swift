@@ -205,7 +205,7 @@ struct SimulateTests {
         let failure = #expect(throws: Failure.self) { try EventLogReader.read(file) }
         #expect(failure?.message == "\(file):2: this is not an event")
         let missing = #expect(throws: Failure.self) { try EventLogReader.read("/no/such") }
-        #expect(missing?.message == "cannot read /no/such: No such file or directory")
+        #expect(missing?.message == "cannot read /no/such: there is no such file or directory")
         #expect(missing?.code == .usage)
     }
 }

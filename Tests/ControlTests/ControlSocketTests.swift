@@ -96,7 +96,7 @@ struct ControlSocketTests {
         do {
             _ = try ServerThread("\(scratch.path)/missing/socket")
             Issue.record("it listens")
-        } catch { #expect("\(error)".contains("No such file")) }
+        } catch { #expect("\(error)".contains("no such file")) }
     }
 
     @Test("CTL-8: a socket that was removed is made again, with its directory")

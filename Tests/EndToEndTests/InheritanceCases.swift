@@ -159,10 +159,10 @@ struct InheritanceCases {
             #expect(try await bench.end(of: up) == .exited(1))
             let failed = bench.journal.filter { $0.name == "service.failed" }
             #expect(!failed.isEmpty)
-            for failure in failed { #expect(failure.message.contains("open files")) }
+            for failure in failed { #expect(failure.message.contains("file descriptors")) }
             let name = try #require(failed.first?.service)
             let said = (up.output + up.errors).split(separator: "\n")
-            #expect(said.contains { $0.contains(name) && $0.contains("open files") }, "\(said)")
+            #expect(said.contains { $0.contains(name) && $0.contains("file descriptors") }, "\(said)")
             for start in bench.events where start.event == "start" { #expect(!start.isAlive) }
         }
     }
@@ -179,7 +179,7 @@ struct InheritanceCases {
                 $0.journal.contains { $0.name == "service.failed" }
             }
             let status = try await bench.must("status")
-            #expect(status.output.contains("open files"), "\(status.output)")
+            #expect(status.output.contains("file descriptors"), "\(status.output)")
             try await bench.must("down")
             #expect(try await bench.end(of: up) == .exited(1))
         }
@@ -209,7 +209,7 @@ struct InheritanceCases {
             let failures = bench.told("service.failed", "a").map(\.message)
             #expect(failures.count == 201, "the first start and 200 more: \(failures.count)")
             for failure in failures {
-                #expect(failure.contains("cannot run /no/such: No such file or directory"))
+                #expect(failure.contains("cannot run /no/such: there is no such file or directory"))
             }
             up.signal(SIGTERM)
             #expect(try await bench.end(of: up) == .exited(1))
@@ -219,7 +219,7 @@ struct InheritanceCases {
     @Test(
         "C39: what cannot run is told apart",
         arguments: [
-            ("plain", "ermission denied"), ("folder", "folder"), ("no-interpreter", "exec format"),
+            ("plain", "ermission denied"), ("folder", "folder"), ("no-interpreter", "not a program"),
             ("missing-directory", "missing"),
         ])
     func spawnFailures(what: String, says: String) async throws {

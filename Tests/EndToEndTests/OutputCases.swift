@@ -234,7 +234,7 @@ struct OutputCases {
             let ending = try await bench.end(of: up, within: .seconds(10))
             #expect(ending != .exited(0))
             #expect(up.errors.contains("cannot"), "\(up.errors)")
-            #expect(up.errors.contains("No space left on device"), "\(up.errors)")
+            #expect(up.errors.contains("the disk is full"), "\(up.errors)")
         }
     }
 }

@@ -31,7 +31,8 @@ struct RestartCases {
             let reason =
                 switch how {
                 case "code 0": "exited with code 0"
-                case "no such command": "cannot run /no/such/command: No such file or directory"
+                case "no such command":
+                    "cannot run /no/such/command: there is no such file or directory"
                 default: "exited with code 1"
                 }
             let said = (up.output + up.errors).split(separator: "\n")

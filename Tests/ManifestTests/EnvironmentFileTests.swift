@@ -92,7 +92,7 @@ struct EnvironmentFileTests {
     func several() throws {
         try withDirectory { directory in
             let path = "\(directory)/env"
-            #expect(failure(path) == "cannot read \(path): No such file or directory")
+            #expect(failure(path) == "cannot read \(path): there is no such file or directory")
             try write("a\nB=1\nc\n", to: path)
             #expect(failure(path)?.split(separator: "\n").count == 2)
             try write(String(repeating: "# long\n", count: 200_000), to: path)

@@ -9,7 +9,8 @@ struct FileTests {
         try withDirectory { directory in
             let missing = "\(directory)/o.yaml"
             #expect(
-                failure(missing) == "\(missing): cannot read the config: No such file or directory")
+                failure(missing)
+                    == "\(missing): cannot read the config: there is no such file or directory")
             #expect(
                 failure(directory)
                     == "\(directory): cannot read the config: it is a directory, not a file")
@@ -18,9 +19,10 @@ struct FileTests {
             #expect(failure(pipe)?.hasSuffix("it is a pipe or a device, not a file") == true)
             #expect(failure("/dev/null")?.hasSuffix("it is a pipe or a device, not a file") == true)
             // A file whose first read fails, for every user.
-            #expect(failure("/proc/self/mem")?.hasSuffix("Input/output error") == true)
+            #expect(failure("/proc/self/mem")?.hasSuffix("the device failed") == true)
             try write("services: {}", to: missing)
-            #expect(failure("\(missing)/x")?.hasSuffix("Not a directory") == true)
+            #expect(
+                failure("\(missing)/x")?.hasSuffix("a part of the path is not a directory") == true)
         }
     }
 

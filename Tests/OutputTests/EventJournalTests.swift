@@ -1,4 +1,5 @@
 import Glibc
+import Stoic
 import Testing
 
 @testable import Orchestrator

@@ -153,6 +153,6 @@ struct LogReaderTests {
     @Test("a log that is no file cannot be read back, and that is said")
     func device() throws {
         let reader = LogReader("web", file: "/dev/full")
-        #expect(throws: SystemFailure.self) { try reader.seek(.last(10)) }
+        #expect(throws: SystemError.self) { try reader.seek(.last(10)) }
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Stoic
 
 /// Why a file's bytes could not be had.
 package enum FileFailure: Error {
@@ -14,18 +15,12 @@ package enum FileFailure: Error {
     /// What follows "cannot read FILE: ".
     package var reason: String {
         switch self {
-        case .system(let number): errorText(number)
+        case .system(let number): SystemError.meaning(of: number)
         case .notAFile(let kind): "it is \(kind), not a file"
         case .tooLong(let most): "it is longer than \(sizeText(UInt64(most)))"
         case .changing: "it changed while it was read; is something still writing it?"
         }
     }
-}
-
-/// The system's words for an error number.
-func errorText(_ number: Int32) -> String {
-    guard let text = unsafe strerror(number) else { return "error \(number)" }
-    return unsafe String(cString: text)
 }
 
 /// The bytes of the regular file at `path`.

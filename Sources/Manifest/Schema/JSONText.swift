@@ -1,3 +1,5 @@
+import Stoic
+
 /// JSON to be written, keys in the order they were given.
 indirect enum JSONText {
     case string(String)
@@ -10,7 +12,7 @@ indirect enum JSONText {
     func written(indent: String = "") -> String {
         let inner = indent + "  "
         switch self {
-        case .string(let text): return Self.literal(text)
+        case .string(let text): return EventJSON.string(text)
         case .word(let word): return word
         case .array(let items):
             guard !items.isEmpty else { return "[]" }
@@ -19,26 +21,9 @@ indirect enum JSONText {
         case .object(let members):
             guard !members.isEmpty else { return "{}" }
             let lines = members.map {
-                "\(inner)\(Self.literal($0.key)): \($0.value.written(indent: inner))"
+                "\(inner)\(EventJSON.string($0.key)): \($0.value.written(indent: inner))"
             }
             return "{\n" + lines.joined(separator: ",\n") + "\n\(indent)}"
         }
-    }
-
-    private static func literal(_ text: String) -> String {
-        var literal = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": literal += "\\\""
-            case "\\": literal += "\\\\"
-            case "\n": literal += "\\n"
-            case "\t": literal += "\\t"
-            case "\u{00}"..<"\u{20}":
-                let digits = String(scalar.value, radix: 16)
-                literal += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: literal.unicodeScalars.append(scalar)
-            }
-        }
-        return literal + "\""
     }
 }

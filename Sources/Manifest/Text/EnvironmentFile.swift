@@ -1,3 +1,5 @@
+import Stoic
+
 /// Why the variables of a file cannot be had.
 public enum EnvironmentFileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// There is no such file.
@@ -10,7 +12,7 @@ public enum EnvironmentFileError: Error, Hashable, Sendable, CustomStringConvert
     /// A sentence, or one line for each problem.
     public var description: String {
         switch self {
-        case .missing(let file): "cannot read \(file): \(errorText(2))"
+        case .missing(let file): "cannot read \(file): \(SystemError.meaning(of: 2))"
         case .unreadable(let file, let reason): "cannot read \(file): \(reason)"
         case .malformed(let problems): problems.map(\.description).joined(separator: "\n")
         }

@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import Stoic
 
 /// Asks the engine that listens on a control socket. It blocks its thread, each step for at most as
 /// long as its limit says; the command line uses it, the engine never.
@@ -31,7 +32,7 @@ public final class ControlClient {
         public var answer = Duration.seconds(10)
         /// Between two lines of a stream. For ever (a century) unless given: a stop is bounded by
         /// the engine, and who follows logs waits for them.
-        public var line = Duration.seconds(3_155_760_000)
+        public var line = Duration.century
 
         /// The documented defaults.
         public init() {}
@@ -214,7 +215,7 @@ public final class ControlClient {
         case ENAMETOOLONG:
             return .pathTooLong(
                 path: path, bytes: path.utf8.count, limit: ProjectDirectories.socketPathLimit)
-        default: return .system(SystemFailure("connect", path, code: code))
+        default: return .system(SystemError("connect", path, code: code))
         }
     }
 

@@ -1,3 +1,5 @@
+public import Stoic
+
 /// Why a command got no answer from an engine. The first three are what a user meets; each message
 /// says what to do next.
 public enum ControlClientError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -16,7 +18,7 @@ public enum ControlClientError: Error, Hashable, Sendable, CustomStringConvertib
     /// The descriptor that was to interrupt us became readable.
     case interrupted
     /// A system call failed.
-    case system(SystemFailure)
+    case system(SystemError)
 
     public var description: String {
         switch self {

@@ -1,4 +1,5 @@
 import Glibc
+import Stoic
 
 /// The listening socket under its path, ours from the bind to the close.
 ///
@@ -67,7 +68,7 @@ struct ControlListener: ~Copyable {
     private static func require(
         _ code: CInt, _ call: String, _ path: String
     ) throws(ControlError) {
-        if code != 0 { throw .system(path: path, SystemFailure(call, path, code: code)) }
+        if code != 0 { throw .system(path: path, SystemError(call, path, code: code)) }
     }
 
     private static func place(_ path: String) -> Place? {

@@ -1,3 +1,5 @@
+public import Stoic
+
 /// One request to the engine, read whole and checked for form.
 public struct ControlRequest: Hashable, Sendable {
     /// `GET` or `POST`; the server refuses others itself.
@@ -45,11 +47,11 @@ public enum ControlNotice: Hashable, Sendable, CustomStringConvertible {
     /// A connection made no progress for this long, and was closed.
     case timedOut(ControlPeer, after: Duration)
     /// The kernel gave no connection; the next try is later.
-    case cannotAccept(SystemFailure)
+    case cannotAccept(SystemError)
     /// The socket had been removed, and is there again.
     case socketRestored(path: String)
     /// Nobody tells us when the socket is removed; it then stays away until it is asked for.
-    case cannotGuard(SystemFailure)
+    case cannotGuard(SystemError)
     /// The socket was removed, and cannot be made again; clients cannot reach us.
     case socketLost(ControlError)
 
@@ -88,7 +90,7 @@ public enum ControlError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The directory it belongs into cannot be made.
     case noDirectory(path: String, ProjectError)
     /// A system call failed.
-    case system(path: String, SystemFailure)
+    case system(path: String, SystemError)
 
     public var description: String {
         switch self {

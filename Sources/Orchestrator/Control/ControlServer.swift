@@ -1,5 +1,6 @@
 public import EventLoop
 import Glibc
+import Stoic
 
 /// Serves the control API: HTTP/1.1 with JSON over a Unix socket, for processes of our user and of
 /// root.
@@ -63,7 +64,7 @@ public final class ControlServer {
         buffer = [UInt8](repeating: 0, count: limits.readPerTurn)
         do {
             alarms = try Alarms(loop, clock: .awake) { [weak self] in self?.ring($0) }
-        } catch { throw .system(path: path, SystemFailure(error.call, path, code: -error.code)) }
+        } catch { throw .system(path: path, SystemError(error.call, path, code: -error.code)) }
         try listen()
         refillReserve()
     }
@@ -114,7 +115,7 @@ public final class ControlServer {
             watch = try Watch(loop, descriptor: descriptor, interest: .readable) { [weak self] _ in
                 self?.acceptAll()
             }
-        } catch { throw .system(path: path, SystemFailure(error.call, path, code: -error.code)) }
+        } catch { throw .system(path: path, SystemError(error.call, path, code: -error.code)) }
         self.listener = consume listener
         let directory = path.split(separator: "/").dropLast().joined(separator: "/")
         do {
@@ -217,7 +218,7 @@ public final class ControlServer {
         let connection = ControlConnection(number, number: lastNumber, peer: peer, of: self)
         connections[lastNumber] = connection
         do { try connection.open(on: loop) } catch {
-            report(.cannotAccept(SystemFailure(error.call, path, code: -error.code)))
+            report(.cannotAccept(SystemError(error.call, path, code: -error.code)))
             connection.close()
         }
     }

@@ -1,5 +1,6 @@
 internal import EventLoop
 import Glibc
+import Stoic
 
 /// Tells when a file is removed from its directory, or the directory itself: cleaners of temporary
 /// directories do that to engines that run for weeks. Costs one descriptor (inotify) and no time.
@@ -10,7 +11,7 @@ final class SocketGuard {
     /// - Parameter react: runs on the loop's thread when something was removed; maybe another file.
     init(
         _ loop: Loop, directory: String, _ react: @escaping () -> Void
-    ) throws(SystemFailure) {
+    ) throws(SystemError) {
         descriptor = inotify_init1(CInt(IN_NONBLOCK | IN_CLOEXEC))
         guard descriptor >= 0 else { throw .latest("inotify_init1", directory) }
         let ofFiles = UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM)
@@ -23,7 +24,7 @@ final class SocketGuard {
                 self?.drain()
                 react()
             }
-        } catch { throw SystemFailure(error.call, directory, code: -error.code) }
+        } catch { throw SystemError(error.call, directory, code: -error.code) }
     }
 
     deinit {

@@ -1,3 +1,4 @@
+import CProcess
 import Glibc
 
 /// A moment on the wall clock, which is only ever printed, and on the monotonic clock, for
@@ -12,12 +13,6 @@ struct EngineMoment: Hashable, Sendable {
     var pair: (wall: Int64, monotonic: Int64) { (wall, monotonic) }
 
     static func now() -> EngineMoment {
-        EngineMoment(wall: read(CLOCK_REALTIME), monotonic: read(CLOCK_MONOTONIC))
-    }
-
-    private static func read(_ clock: clockid_t) -> Int64 {
-        var time = timespec()
-        unsafe clock_gettime(clock, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        EngineMoment(wall: cproc_clock(CLOCK_REALTIME), monotonic: cproc_clock(CLOCK_MONOTONIC))
     }
 }

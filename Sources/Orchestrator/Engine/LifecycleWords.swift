@@ -18,9 +18,10 @@ extension ServiceFailure {
 }
 
 extension LaunchFailure {
-    /// Why it did not start: "cannot run /no/such: No such file or directory".
+    /// Why it did not start: "cannot run /no/such: there is no such file or directory".
     var words: String {
-        errorNumber == 0 ? "cannot \(step)" : "cannot \(step): \(systemText(errorNumber))"
+        errorNumber == 0
+            ? "cannot \(step)" : "cannot \(step): \(SystemError.meaning(of: errorNumber))"
     }
 }
 

@@ -127,7 +127,7 @@ final class LiveService {
         case .watchdogTrigger: engine.post(life, .watchdogTrigger)
         case .watchdogInterval(let interval): engine.post(life, .watchdogInterval(interval))
         case .extendTimeout(let more): engine.post(life, .extendTimeout(more))
-        case .errno(let number): status = "error: \(systemText(number))"
+        case .errno(let number): status = "error: \(SystemError.meaning(of: number))"
         case .hello: engine.post(life, .channelOpened)
         case .channelClosed: break
         case .refused(let reason, let pid, let suppressed):

@@ -1,3 +1,5 @@
+public import Stoic
+
 internal import EventLoop
 internal import Glibc
 
@@ -16,7 +18,7 @@ extension EventJournal {
     /// Reads the records of a journal back, the file put aside first. A file that is missing holds
     /// none; a torn line is counted and costs only itself.
     /// - Parameter limit: no more records than this are kept, the latest. Default 65,536.
-    public static func read(_ file: String, last limit: Int = 1 << 16) throws(SystemFailure)
+    public static func read(_ file: String, last limit: Int = 1 << 16) throws(SystemError)
         -> JournalContents
     {
         var contents = JournalContents()
@@ -33,7 +35,7 @@ extension EventJournal {
 
     private static func read(
         _ descriptor: Int32, _ path: String, _ limit: Int, into contents: inout JournalContents
-    ) throws(SystemFailure) {
+    ) throws(SystemError) {
         var line: [UInt8] = []
         var offset: UInt64 = 0
         while true {

@@ -1,4 +1,5 @@
 public import EventLoop
+public import Stoic
 
 /// The record of what the engine did: the latest events in memory, all of them (up to a bound) as
 /// JSON Lines on disk, and those who follow along.
@@ -20,7 +21,7 @@ public final class EventJournal {
     public private(set) var lost: UInt64 = 0
     /// Hears that records are being lost, with the count so far: at the first, and then each time
     /// the count has doubled. It must not append.
-    public var onLoss: ((_ lost: UInt64, _ error: SystemFailure) -> Void)?
+    public var onLoss: ((_ lost: UInt64, _ error: SystemError) -> Void)?
 
     private let limits: Limits
     private let clock: OutputClock
@@ -143,7 +144,7 @@ extension EventJournal {
     ///
     /// - Parameter path: The file of an engine's journal; one that is missing has no events.
     /// - Throws: When the file cannot be read.
-    public static func latestRun(_ path: String) throws(SystemFailure) -> [JSONValue] {
+    public static func latestRun(_ path: String) throws(SystemError) -> [JSONValue] {
         guard let file = try FileCalls.openReading(path) else { return [] }
         let size = try FileCalls.facts(of: file.number, named: path).size
         let begin = size > mostStoredBytes ? size - mostStoredBytes : 0

@@ -1,3 +1,5 @@
+import Stoic
+
 internal import EventLoop
 internal import Glibc
 
@@ -21,7 +23,7 @@ struct JournalFile: ~Copyable {
         /// Whether the file ends within a line, of a crash or a full disk.
         var isTorn: Bool
 
-        init(_ path: String, now: Int64) throws(SystemFailure) {
+        init(_ path: String, now: Int64) throws(SystemError) {
             descriptor = try FileCalls.openAppending(path)
             let facts = try FileCalls.facts(of: descriptor.number, named: path)
             identity = facts.identity
@@ -35,7 +37,7 @@ struct JournalFile: ~Copyable {
     private enum State {
         case closed
         case open(Opened)
-        case failing(SystemFailure, retryAt: Int64)
+        case failing(SystemError, retryAt: Int64)
     }
 
     init(_ path: String, maxBytes: UInt64) {
@@ -44,7 +46,7 @@ struct JournalFile: ~Copyable {
     }
 
     /// Why the last lines were lost, if they were.
-    var trouble: SystemFailure? {
+    var trouble: SystemError? {
         switch state {
         case .failing(let error, _): error
         case .closed, .open: nil
@@ -55,7 +57,7 @@ struct JournalFile: ~Copyable {
     /// - Returns: whether all of them are in the file.
     mutating func append(_ lines: [UInt8], now: Int64) -> Bool {
         if case .failing(_, let retryAt) = state, now < retryAt { return false }
-        do throws(SystemFailure) {
+        do throws(SystemError) {
             let file = try usable(now)
             if file.size > 0, file.size + UInt64(lines.count) > maxBytes {
                 try FileCalls.rename(path, to: path + ".1")
@@ -74,7 +76,7 @@ struct JournalFile: ~Copyable {
     /// Gives the descriptor back.
     mutating func close() { state = .closed }
 
-    private mutating func usable(_ now: Int64) throws(SystemFailure) -> Opened {
+    private mutating func usable(_ now: Int64) throws(SystemError) -> Opened {
         if case .open(let file) = state {
             if now < file.checkAt { return file }
             file.checkAt = now + Self.checkAfter
@@ -85,11 +87,11 @@ struct JournalFile: ~Copyable {
         return file
     }
 
-    private func write(_ lines: [UInt8], to file: Opened) throws(SystemFailure) {
+    private func write(_ lines: [UInt8], to file: Opened) throws(SystemError) {
         let bytes = file.isTorn ? [UInt8(ascii: "\n")] + lines : lines
         let (count, code) = FileCalls.write(bytes.span, to: file.descriptor.number)
         file.size += UInt64(count)
         file.isTorn = code != nil && count > 0
-        if let code { throw SystemFailure("write", path, code: code) }
+        if let code { throw SystemError("write", path, code: code) }
     }
 }

@@ -1,6 +1,7 @@
 import CLifecycle
 package import EventLoop
 import Glibc
+import Stoic
 
 /// Why a notify socket or a control channel could not be made.
 package enum MessageError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -19,7 +20,7 @@ package enum MessageError: Error, Hashable, Sendable, CustomStringConvertible {
             \(path.utf8.count); choose a shorter XDG_RUNTIME_DIR or TMPDIR
             """
         case .system(let act, let number):
-            "cannot \(act): \(systemText(number))"
+            "cannot \(act): \(SystemError.meaning(of: number))"
         case .loop(let error):
             "cannot watch a socket: \(error)"
         }

@@ -1,6 +1,7 @@
 import CLifecycle
 import EventLoop
 import Glibc
+import Stoic
 
 /// What a notify socket and a control channel have in common: datagrams taken from one descriptor,
 /// a bounded number at a time, turned into messages and reported.
@@ -117,7 +118,7 @@ final class MessageIntake {
         // Unix sockets say this once of a peer that closed with unread messages of ours.
         case ECONNRESET: return .over
         default:
-            refuse("cannot read: \(systemText(number))", 0)
+            refuse("cannot read: \(SystemError.meaning(of: number))", 0)
             return .over
         }
     }

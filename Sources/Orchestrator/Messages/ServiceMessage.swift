@@ -1,3 +1,5 @@
+import Stoic
+
 /// What a service said, on its notify socket or its control channel, and was entitled to say.
 package enum ServiceMessage: Hashable, Sendable {
     /// It can be used, or has finished a reload. `values` are all it ever sent as
@@ -47,13 +49,12 @@ extension Duration {
     /// A number of microseconds from a message; a century is for ever.
     init(messageMicroseconds number: UInt64) {
         let (seconds, rest) = number.quotientAndRemainder(dividingBy: 1_000_000)
-        let whole = Duration.seconds(Int64(clamping: min(seconds, 3_155_760_000)))
-        self = whole + .microseconds(Int64(rest))
+        self = (.seconds(Int64(clamping: seconds)) + .microseconds(Int64(rest))).clamped
     }
 
     /// Microseconds for a message, rounded up; zero for a negative duration.
     var messageMicroseconds: UInt64 {
-        let (seconds, attoseconds) = min(max(self, .zero), .seconds(3_155_760_000)).components
+        let (seconds, attoseconds) = max(clamped, .zero).components
         let rest = UInt64((attoseconds + 999_999_999_999) / 1_000_000_000_000)
         return UInt64(seconds) * 1_000_000 + rest
     }

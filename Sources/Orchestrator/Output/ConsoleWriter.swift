@@ -1,3 +1,5 @@
+public import Stoic
+
 internal import EventLoop
 internal import Glibc
 internal import Synchronization
@@ -14,7 +16,7 @@ public final class ConsoleWriter: Sendable {
     ///   - descriptor: where to write; it must stay open for as long as the process lives.
     ///   - capacity: bytes that wait at most, beside those being written. Default 1 MiB.
     /// - Throws: when no thread or no pipe to wake it can be had.
-    public init(descriptor: Int32 = 1, capacity: Int = 1 << 20) throws(SystemFailure) {
+    public init(descriptor: Int32 = 1, capacity: Int = 1 << 20) throws(SystemError) {
         core = ConsoleCore(
             descriptor: descriptor, capacity: capacity, wake: try SelfPipe(), done: try SelfPipe())
         try core.startThread()
@@ -76,7 +78,7 @@ final class ConsoleCore: Sendable {
 
     /// Starts the thread, which holds `self` until it ends. It takes no signals: they belong to
     /// the loop, and a write to a closed pipe must be an error, not a death.
-    func startThread() throws(SystemFailure) {
+    func startThread() throws(SystemError) {
         var all = sigset_t()
         var before = sigset_t()
         unsafe sigfillset(&all)
@@ -87,7 +89,7 @@ final class ConsoleCore: Sendable {
         let result = unsafe pthread_create(&thread, nil, runConsole, held.toOpaque())
         guard result == 0 else {
             unsafe held.release()
-            throw SystemFailure("start a thread for", "the terminal", code: result)
+            throw SystemError("start a thread for", "the terminal", code: result)
         }
         pthread_detach(thread)
     }

@@ -1,3 +1,5 @@
+import Stoic
+
 internal import EventLoop
 internal import Glibc
 
@@ -30,13 +32,13 @@ struct FileFacts {
     }
 }
 
-/// The calls on files that logs and the journal make: each returns its errno as a `SystemFailure`,
+/// The calls on files that logs and the journal make: each returns its errno as a `SystemError`,
 /// is repeated when a signal interrupts it, and never waits for more than a disk.
 enum FileCalls {
     /// Opens for appending; makes the file if it is missing, and the directories on the way to it.
     ///
     /// Never blocks on a FIFO, and never makes a terminal ours.
-    static func openAppending(_ path: String) throws(SystemFailure) -> OwnedDescriptor {
+    static func openAppending(_ path: String) throws(SystemError) -> OwnedDescriptor {
         let flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
         do { return try open(path, flags) } catch {
             guard error.code == ENOENT else { throw error }
@@ -46,7 +48,7 @@ enum FileCalls {
     }
 
     /// Opens for reading; `nil` when there is no such file.
-    static func openReading(_ path: String) throws(SystemFailure) -> OwnedDescriptor? {
+    static func openReading(_ path: String) throws(SystemError) -> OwnedDescriptor? {
         do { return try open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) } catch {
             guard error.code == ENOENT else { throw error }
             return nil
@@ -55,22 +57,22 @@ enum FileCalls {
 
     /// Opens with these flags; a new file is readable and writable by its owner only, because
     /// services print secrets.
-    static func open(_ path: String, _ flags: Int32) throws(SystemFailure) -> OwnedDescriptor {
+    static func open(_ path: String, _ flags: Int32) throws(SystemError) -> OwnedDescriptor {
         while true {
             let number = unsafe Glibc.open(path, flags, 0o600)
             if number >= 0 { return OwnedDescriptor(owning: number) }
             let code = errno
-            if code != EINTR { throw SystemFailure("open", path, code: code) }
+            if code != EINTR { throw SystemError("open", path, code: code) }
         }
     }
 
     /// Makes every missing directory on the way to `path`, each for its owner only.
-    static func makeDirectories(above path: String) throws(SystemFailure) {
+    static func makeDirectories(above path: String) throws(SystemError) {
         var reached = ""
         for part in path.split(separator: "/").dropLast() {
             reached += path.hasPrefix("/") || !reached.isEmpty ? "/\(part)" : String(part)
             if unsafe mkdir(reached, 0o700) != 0, errno != EEXIST {
-                throw SystemFailure("mkdir", reached, code: errno)
+                throw SystemError("mkdir", reached, code: errno)
             }
         }
     }
@@ -94,7 +96,7 @@ enum FileCalls {
     /// Reads up to `limit` bytes at `offset`; fewer only at the end of the file.
     static func read(
         _ descriptor: Int32, at offset: UInt64, limit: Int, named path: String
-    ) throws(SystemFailure) -> [UInt8] {
+    ) throws(SystemError) -> [UInt8] {
         var code: Int32?
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
             while count < limit {
@@ -109,48 +111,48 @@ enum FileCalls {
                 }
             }
         }
-        if let code { throw SystemFailure("read", path, code: code) }
+        if let code { throw SystemError("read", path, code: code) }
         return bytes
     }
 
     /// What is behind an open descriptor.
-    static func facts(of descriptor: Int32, named path: String) throws(SystemFailure) -> FileFacts {
+    static func facts(of descriptor: Int32, named path: String) throws(SystemError) -> FileFacts {
         var raw = stat()
         guard unsafe fstat(descriptor, &raw) == 0 else {
-            throw SystemFailure("stat", path, code: errno)
+            throw SystemError("stat", path, code: errno)
         }
         return FileFacts(raw)
     }
 
     /// What is behind a name, links followed; `nil` when nothing is.
-    static func facts(at path: String) throws(SystemFailure) -> FileFacts? {
+    static func facts(at path: String) throws(SystemError) -> FileFacts? {
         var raw = stat()
         if unsafe stat(path, &raw) == 0 { return FileFacts(raw) }
         let code = errno
         if code == ENOENT || code == ENOTDIR { return nil }
-        throw SystemFailure("stat", path, code: code)
+        throw SystemError("stat", path, code: code)
     }
 
     /// Gives a file a new name, over a file that has it.
-    static func rename(_ old: String, to new: String) throws(SystemFailure) {
+    static func rename(_ old: String, to new: String) throws(SystemError) {
         guard unsafe Glibc.rename(old, new) == 0 else {
-            throw SystemFailure("rename", old, code: errno)
+            throw SystemError("rename", old, code: errno)
         }
     }
 
     /// Removes a name; that there is none is fine.
-    static func remove(_ path: String) throws(SystemFailure) {
+    static func remove(_ path: String) throws(SystemError) {
         guard unsafe unlink(path) == 0 || errno == ENOENT else {
-            throw SystemFailure("remove", path, code: errno)
+            throw SystemError("remove", path, code: errno)
         }
     }
 
     /// Cuts a file to `size` bytes.
     static func truncate(
         _ descriptor: Int32, to size: UInt64, named path: String
-    ) throws(SystemFailure) {
+    ) throws(SystemError) {
         guard ftruncate(descriptor, off_t(clamping: size)) == 0 else {
-            throw SystemFailure("truncate", path, code: errno)
+            throw SystemError("truncate", path, code: errno)
         }
     }
 

@@ -1,3 +1,5 @@
+import Stoic
+
 internal import EventLoop
 internal import Glibc
 
@@ -13,7 +15,7 @@ final class IndexCursor {
     private static let blockLength = 400 * IndexRecord.size
 
     /// Opens the index of the log named `log`; `nil` when there is none, or it is none of ours.
-    init?(of log: String) throws(SystemFailure) {
+    init?(of log: String) throws(SystemError) {
         let path = LogIndex.path(of: log)
         self.path = path
         guard let opened = try FileCalls.openReading(path) else { return nil }
@@ -24,7 +26,7 @@ final class IndexCursor {
     }
 
     /// The next record; `nil` when there is none yet.
-    func peek() throws(SystemFailure) -> IndexRecord? {
+    func peek() throws(SystemError) -> IndexRecord? {
         if used + IndexRecord.size > block.count {
             block = try FileCalls.read(
                 descriptor.number, at: position, limit: Self.blockLength, named: path)
@@ -42,7 +44,7 @@ final class IndexCursor {
 
     /// Goes to the last record that says whose the byte at `offset` is, or to the first record.
     /// - Complexity: O(log n) reads.
-    func seek(to offset: UInt64) throws(SystemFailure) {
+    func seek(to offset: UInt64) throws(SystemError) {
         let length = UInt64(IndexRecord.size)
         let size = try FileCalls.facts(of: descriptor.number, named: path).size
         var low: UInt64 = 1

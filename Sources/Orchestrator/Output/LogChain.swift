@@ -1,3 +1,5 @@
+import Stoic
+
 internal import Glibc
 
 /// The names of a log and its rotated files, and the one way they move.
@@ -18,16 +20,16 @@ struct LogChain {
     /// or
     ///   stays where it is in the way of nothing.
     /// - Throws: why the log itself could not be moved; it and its index are where they were.
-    func rotate(keeping kept: Int) throws(SystemFailure) -> SystemFailure? {
+    func rotate(keeping kept: Int) throws(SystemError) -> SystemError? {
         guard kept > 0 else {
             try FileCalls.remove(LogIndex.path(of: target))
             try FileCalls.remove(target)
             return nil
         }
         guard try FileCalls.facts(at: file(1))?.kind != .directory else {
-            throw SystemFailure("rename", target, code: EISDIR)
+            throw SystemError("rename", target, code: EISDIR)
         }
-        var obstacle: SystemFailure?
+        var obstacle: SystemError?
         for number in stride(from: kept - 1, to: 0, by: -1) {
             do { try move(number, to: number + 1) } catch { obstacle = error }
         }
@@ -36,10 +38,10 @@ struct LogChain {
         return obstacle
     }
 
-    private func move(_ old: Int, to new: Int) throws(SystemFailure) {
+    private func move(_ old: Int, to new: Int) throws(SystemError) {
         let facts = try FileCalls.facts(at: file(old))
         guard let facts else { return }
-        guard facts.kind == .regular else { throw SystemFailure("rename", file(old), code: EISDIR) }
+        guard facts.kind == .regular else { throw SystemError("rename", file(old), code: EISDIR) }
         let oldIndex = LogIndex.path(of: file(old))
         let newIndex = LogIndex.path(of: file(new))
         let hasIndex = try FileCalls.facts(at: oldIndex) != nil
@@ -55,7 +57,7 @@ struct LogChain {
     }
 
     /// Files of a time when more were kept.
-    private func removeBeyond(_ kept: Int) throws(SystemFailure) {
+    private func removeBeyond(_ kept: Int) throws(SystemError) {
         var number = kept + 1
         while number <= Self.longest, try FileCalls.facts(at: file(number))?.kind == .regular {
             try FileCalls.remove(file(number))

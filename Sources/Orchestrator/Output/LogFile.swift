@@ -14,11 +14,11 @@ final class LogFile {
         /// The name no longer led to the file that was open: it was removed, renamed or replaced.
         case reopened
         /// A rotation could not be done; writing goes on in the same file, up to twice its limit.
-        case rotationFailed(SystemFailure)
+        case rotationFailed(SystemError)
         /// Rotation failed for so long that the file reached twice its limit and was emptied.
         case emptied(bytes: UInt64)
         /// The index cannot be written: times and streams of what follows will be unknown.
-        case indexFailed(SystemFailure)
+        case indexFailed(SystemError)
     }
 
     /// The name, as the config or the state directory gives it.
@@ -45,7 +45,7 @@ final class LogFile {
         /// Open.
         case open(OpenLog)
         /// It failed; not tried again before `retryAt` on the monotonic clock.
-        case failing(SystemFailure, retryAt: Int64)
+        case failing(SystemError, retryAt: Int64)
     }
 
     /// A log at `path`, not opened before there is output.
@@ -65,7 +65,7 @@ final class LogFile {
     }
 
     /// Why bytes are being lost, if they are.
-    var trouble: SystemFailure? {
+    var trouble: SystemError? {
         switch state {
         case .failing(let error, _): error
         case .closed, .open: nil
@@ -91,7 +91,7 @@ final class LogFile {
                 makeRoom(in: log, at: mark.stamp.monotonic)
                 continue
             }
-            writeIndex(log) { (index: LogIndex) throws(SystemFailure) in
+            writeIndex(log) { (index: LogIndex) throws(SystemError) in
                 if lost > 0 { try index.noteLoss(of: lost, mark, at: log.size) }
                 try index.note(mark, at: log.size)
             }
@@ -101,7 +101,7 @@ final class LogFile {
             log.size += UInt64(count)
             done += count
             if let code {
-                fail(SystemFailure("write", log.target, code: code), mark.stamp.monotonic)
+                fail(SystemError("write", log.target, code: code), mark.stamp.monotonic)
             }
         }
         lost += UInt64(bytes.count - done)
@@ -112,12 +112,12 @@ final class LogFile {
     /// or fails ends, for readers, where the next incarnation begins.
     func end(_ mark: OutputMark) {
         guard case .open(let log) = state else { return }
-        writeIndex(log) { (index: LogIndex) throws(SystemFailure) in
+        writeIndex(log) { (index: LogIndex) throws(SystemError) in
             try index.noteEnd(mark, at: log.size)
         }
     }
 
-    private func fail(_ error: SystemFailure, _ now: Int64) {
+    private func fail(_ error: SystemError, _ now: Int64) {
         state = .failing(error, retryAt: now + Self.retryAfter)
     }
 
@@ -136,7 +136,7 @@ final class LogFile {
     }
 
     private func open(_ now: Int64) -> OpenLog? {
-        do throws(SystemFailure) {
+        do throws(SystemError) {
             let log = try OpenLog(path)
             log.checkAt = now + Self.checkAfter
             state = .open(log)
@@ -150,7 +150,7 @@ final class LogFile {
 
     private func openIndex(of log: OpenLog) {
         guard log.isRegular else { return }
-        do throws(SystemFailure) {
+        do throws(SystemError) {
             log.index = try LogIndex(of: log.target, logSize: log.size)
         } catch {
             report(.indexFailed(error))
@@ -160,10 +160,10 @@ final class LogFile {
     /// Runs `body` on the index, which is given up until the next check when that fails. An index
     /// may not outgrow the limit of the log either: beyond, only a rotation helps.
     private func writeIndex(
-        _ log: OpenLog, _ body: (LogIndex) throws(SystemFailure) -> Void
+        _ log: OpenLog, _ body: (LogIndex) throws(SystemError) -> Void
     ) {
         guard let index = log.index, index.size < 2 * maxBytes else { return }
-        do throws(SystemFailure) { try body(index) } catch {
+        do throws(SystemError) { try body(index) } catch {
             log.index = nil
             report(.indexFailed(error))
         }
@@ -172,7 +172,7 @@ final class LogFile {
     /// Looks whether the name still leads to the open file, and whether somebody cut the file.
     private func verify(_ log: OpenLog, _ now: Int64) {
         log.checkAt = now + Self.checkAfter
-        do throws(SystemFailure) {
+        do throws(SystemError) {
             guard let facts = try FileCalls.facts(at: path), facts.identity == log.identity else {
                 state = .closed
                 return report(.reopened)
@@ -199,13 +199,13 @@ final class LogFile {
     /// there is room.
     private func makeRoom(in log: OpenLog, at now: Int64) {
         if let until = log.rotationBlockedUntil, now < until { return empty(log, now) }
-        do throws(SystemFailure) { try rotate(log) } catch {
+        do throws(SystemError) { try rotate(log) } catch {
             log.rotationBlockedUntil = now + Self.checkAfter
             report(.rotationFailed(error))
         }
     }
 
-    private func rotate(_ log: OpenLog) throws(SystemFailure) {
+    private func rotate(_ log: OpenLog) throws(SystemError) {
         guard try FileCalls.facts(at: path)?.identity == log.identity else {
             state = .closed
             return report(.reopened)
@@ -218,11 +218,11 @@ final class LogFile {
 
     /// The last resort against a disk that fills because rotation is impossible.
     private func empty(_ log: OpenLog, _ now: Int64) {
-        do throws(SystemFailure) {
+        do throws(SystemError) {
             try FileCalls.truncate(log.descriptor.number, to: 0, named: log.target)
         } catch { return fail(error, now) }
         report(.emptied(bytes: log.size))
         log.size = 0
-        writeIndex(log) { (index: LogIndex) throws(SystemFailure) in try index.restart() }
+        writeIndex(log) { (index: LogIndex) throws(SystemError) in try index.restart() }
     }
 }

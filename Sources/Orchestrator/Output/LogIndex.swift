@@ -1,3 +1,5 @@
+import Stoic
+
 internal import EventLoop
 internal import Glibc
 
@@ -20,7 +22,7 @@ final class LogIndex {
     /// Opens or makes the index of a log that is `logSize` bytes long. One that does not fit the
     /// log (a crash or a stranger came between the two) starts anew: the bytes so far become
     /// unknown.
-    init(of log: String, logSize: UInt64) throws(SystemFailure) {
+    init(of log: String, logSize: UInt64) throws(SystemError) {
         let path = Self.path(of: log)
         self.path = path
         descriptor = try FileCalls.open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC)
@@ -37,7 +39,7 @@ final class LogIndex {
 
     private static func fits(
         _ descriptor: Int32, size: UInt64, logSize: UInt64, _ path: String
-    ) throws(SystemFailure) -> Bool {
+    ) throws(SystemError) -> Bool {
         let length = UInt64(IndexRecord.size)
         let start = try FileCalls.read(descriptor, at: 0, limit: IndexRecord.size, named: path)
         guard start == IndexRecord.header else { return false }
@@ -50,7 +52,7 @@ final class LogIndex {
     }
 
     /// Forgets every record.
-    func restart() throws(SystemFailure) {
+    func restart() throws(SystemError) {
         latest = nil
         try FileCalls.truncate(descriptor.number, to: 0, named: path)
         size = 0
@@ -58,7 +60,7 @@ final class LogIndex {
     }
 
     /// Says who wrote the bytes from `offset` on, unless the record before says the same.
-    func note(_ mark: OutputMark, at offset: UInt64) throws(SystemFailure) {
+    func note(_ mark: OutputMark, at offset: UInt64) throws(SystemError) {
         if let latest, latest.kind == .bytes, latest.stream == mark.stream,
             latest.incarnation == mark.incarnation,
             mark.stamp.monotonic - latest.stamp.monotonic < Self.resolution
@@ -71,34 +73,34 @@ final class LogIndex {
     /// Says that `count` bytes are missing at `offset`.
     func noteLoss(
         of count: UInt64, _ mark: OutputMark, at offset: UInt64
-    ) throws(SystemFailure) {
+    ) throws(SystemError) {
         var record = IndexRecord(.lost, at: offset, mark)
         record.count = UInt32(clamping: count)
         try write(record)
     }
 
     /// Says that the stream of `mark` ended at `offset`.
-    func noteEnd(_ mark: OutputMark, at offset: UInt64) throws(SystemFailure) {
+    func noteEnd(_ mark: OutputMark, at offset: UInt64) throws(SystemError) {
         try write(IndexRecord(.end, at: offset, mark))
     }
 
     /// Whether somebody removed it.
-    func isGone() throws(SystemFailure) -> Bool {
+    func isGone() throws(SystemError) -> Bool {
         try FileCalls.facts(of: descriptor.number, named: path).links == 0
     }
 
-    private func write(_ record: IndexRecord) throws(SystemFailure) {
+    private func write(_ record: IndexRecord) throws(SystemError) {
         try append(record.encoded)
         latest = record
     }
 
-    private func append(_ bytes: [UInt8]) throws(SystemFailure) {
+    private func append(_ bytes: [UInt8]) throws(SystemError) {
         let (count, code) = FileCalls.write(bytes.span, to: descriptor.number)
         size += UInt64(count)
         guard let code else { return }
         let before = size - UInt64(count)
         try FileCalls.truncate(descriptor.number, to: before, named: path)
         size = before
-        throw SystemFailure("write", path, code: code)
+        throw SystemError("write", path, code: code)
     }
 }

@@ -1,10 +1,10 @@
-internal import Stoic
+public import Stoic
 
 extension LogReader {
     /// Goes to a place in the log; `next` reads from there. A log that does not exist yet is read
     /// from its beginning once it does.
     /// - Complexity: `last` and `since` read what they go past.
-    public func seek(_ start: Start) throws(SystemFailure) {
+    public func seek(_ start: Start) throws(SystemError) {
         current = nil
         toSkip = 0
         whenItAppears = .oldest
@@ -16,7 +16,7 @@ extension LogReader {
         }
     }
 
-    private func seekEnd() throws(SystemFailure) {
+    private func seekEnd() throws(SystemError) {
         let chain = self.chain
         guard let log = try ReadLog.open(chain.file(0)) else {
             if try FileCalls.facts(at: chain.file(1)) != nil { whenItAppears = .current }
@@ -25,7 +25,7 @@ extension LogReader {
         try self.start(in: log, at: log.size())
     }
 
-    func seekBeginning() throws(SystemFailure) {
+    func seekBeginning() throws(SystemError) {
         let chain = self.chain
         var oldest = try ReadLog.open(chain.file(0))
         for number in 1...LogChain.longest {
@@ -37,7 +37,7 @@ extension LogReader {
 
     /// Goes back by newlines, far enough, then counts lines forward: the two streams' halves and
     /// the unfinished lines of ended incarnations make one not the other.
-    private func seekLast(_ count: Int) throws(SystemFailure) {
+    private func seekLast(_ count: Int) throws(SystemError) {
         guard count > 0 else { return try seekEnd() }
         let chain = self.chain
         var wanted = count.addingReportingOverflow(64).partialValue
@@ -56,7 +56,7 @@ extension LogReader {
     }
 
     /// The number of lines from here to the end, the last of which may lack its newline.
-    private func lineCount(from log: ReadLog, _ offset: UInt64) throws(SystemFailure) -> Int {
+    private func lineCount(from log: ReadLog, _ offset: UInt64) throws(SystemError) -> Int {
         let counter = LogReader(service, file: path, maxLineBytes: maxLineBytes)
         try counter.start(in: log, at: offset)
         var count = 0
@@ -70,7 +70,7 @@ extension LogReader {
 
     /// Goes to the first record of that time or later in the oldest file that has one. A wall clock
     /// that was set back makes the answer an approximation.
-    private func seekTime(_ wall: Int64) throws(SystemFailure) {
+    private func seekTime(_ wall: Int64) throws(SystemError) {
         let chain = self.chain
         var found: (log: ReadLog, offset: UInt64)?
         for number in 0...LogChain.longest {

@@ -59,7 +59,7 @@ public final class LogReader {
     /// The lines that are there, oldest first, at most `limit`; none when all were read.
     ///
     /// A last line without newline is held back until it is complete; see `finish`.
-    public func next(_ limit: Int = 1000) throws(SystemFailure) -> [LogLine] {
+    public func next(_ limit: Int = 1000) throws(SystemError) -> [LogLine] {
         while ready.count - firstReady - toSkip < limit {
             if current == nil { try openFirst() }
             guard let log = current else { break }
@@ -77,7 +77,7 @@ public final class LogReader {
     }
 
     /// Starts anew in this file at this offset, and forgets what was held back.
-    func start(in log: ReadLog, at offset: UInt64) throws(SystemFailure) {
+    func start(in log: ReadLog, at offset: UInt64) throws(SystemError) {
         try log.seek(to: offset)
         current = log
         assemblers = []
@@ -87,7 +87,7 @@ public final class LogReader {
         startsMidLine = before != nil && before != UInt8(ascii: "\n")
     }
 
-    private func openFirst() throws(SystemFailure) {
+    private func openFirst() throws(SystemError) {
         switch whenItAppears {
         case .oldest: try seekBeginning()
         case .current:
@@ -112,7 +112,7 @@ public final class LogReader {
 
     /// Reads on to the next change of stream or incarnation, at most 64 KiB.
     /// - Returns: false at the end of the file.
-    private func readBlock(of log: ReadLog) throws(SystemFailure) -> Bool {
+    private func readBlock(of log: ReadLog) throws(SystemError) -> Bool {
         // The size comes first: an index record is written before its bytes, so everything within
         // this size has its record by the time the index is read.
         let size = try log.size()
@@ -132,7 +132,7 @@ public final class LogReader {
         return true
     }
 
-    private func restartTruncated(_ log: ReadLog) throws(SystemFailure) {
+    private func restartTruncated(_ log: ReadLog) throws(SystemError) {
         finish { _ in true }
         log.offset = 0
         log.index?.restart()
@@ -176,7 +176,7 @@ public final class LogReader {
 extension LogReader {
     /// At the end of a file: goes on with the one that followed it, if it is no longer the current.
     /// - Returns: whether there may be more to read.
-    private func moveOn(from log: ReadLog) throws(SystemFailure) -> Bool {
+    private func moveOn(from log: ReadLog) throws(SystemError) -> Bool {
         let chain = self.chain
         guard let facts = try FileCalls.facts(at: chain.file(0)), facts.identity != log.identity
         else { return false }
@@ -191,7 +191,7 @@ extension LogReader {
     /// The file after this one: the next newer of the chain. One that left the chain (it was
     /// removed, or we were very slow) is followed by the current one, and something may be missing
     /// between.
-    private func successor(of log: ReadLog, in chain: LogChain) throws(SystemFailure) -> ReadLog? {
+    private func successor(of log: ReadLog, in chain: LogChain) throws(SystemError) -> ReadLog? {
         for number in 1...LogChain.longest {
             guard let facts = try FileCalls.facts(at: chain.file(number)) else { break }
             guard facts.identity == log.identity else { continue }

@@ -1,3 +1,5 @@
+import Stoic
+
 internal import EventLoop
 
 /// The descriptors of a log that is open for writing, and what is known about it.
@@ -19,7 +21,7 @@ final class OpenLog {
     /// Until when no rotation is tried, after one failed.
     var rotationBlockedUntil: Int64?
 
-    init(_ path: String) throws(SystemFailure) {
+    init(_ path: String) throws(SystemError) {
         descriptor = try FileCalls.openAppending(path)
         target = FileCalls.resolved(path)
         let facts = try FileCalls.facts(of: descriptor.number, named: path)
@@ -32,7 +34,7 @@ final class OpenLog {
     var indexSize: UInt64 { index?.size ?? 0 }
 
     /// Whether there should be an index, and there is none.
-    func indexIsGone() throws(SystemFailure) -> Bool {
+    func indexIsGone() throws(SystemError) -> Bool {
         guard isRegular else { return false }
         return try index?.isGone() ?? true
     }

@@ -12,19 +12,19 @@ public struct OutputReport: Sendable, CustomStringConvertible {
     /// What can happen.
     public enum What: Hashable, Sendable {
         /// Bytes were lost since the last report, and in all; reported at most every 10 s.
-        case dropped(bytes: UInt64, total: UInt64, SystemFailure)
+        case dropped(bytes: UInt64, total: UInt64, SystemError)
         /// The log can be written again; this many bytes of that trouble were lost.
         case resumed(lost: UInt64)
         /// The log had been removed, renamed or replaced, and was opened anew.
         case reopened
         /// The log could not be rotated (`failures` in all), and is written on.
-        case rotationFailed(SystemFailure, failures: UInt64)
+        case rotationFailed(SystemError, failures: UInt64)
         /// The log could not be rotated until it reached twice its limit, and was emptied.
         case emptied(bytes: UInt64)
         /// The index cannot be written: times and streams of these bytes will be unknown.
-        case indexFailed(SystemFailure)
+        case indexFailed(SystemError)
         /// The pipe could not be read; nothing more is captured of that stream.
-        case unreadable(SystemFailure)
+        case unreadable(SystemError)
         /// The pipe still held bytes when the capture was closed, within its bound.
         case leftInPipe(bytes: UInt64)
     }

@@ -134,7 +134,7 @@ final class PipeCapture {
         case EAGAIN: return .drained
         case EINTR: return .filled
         case let code:
-            log.send(.unreadable(SystemFailure("read", "the pipe of \(stream.name)", code: code)))
+            log.send(.unreadable(SystemError("read", "the pipe of \(stream.name)", code: code)))
             return .ended
         }
     }

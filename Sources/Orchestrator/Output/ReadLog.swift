@@ -1,3 +1,5 @@
+import Stoic
+
 internal import EventLoop
 internal import Glibc
 
@@ -19,7 +21,7 @@ final class ReadLog {
 
     /// Opens a file of a log; `nil` when there is none.
     /// - Throws: also `ESPIPE` for a name that leads to something that is no regular file.
-    static func open(_ path: String) throws(SystemFailure) -> ReadLog? {
+    static func open(_ path: String) throws(SystemError) -> ReadLog? {
         for attempt in 1...tries {
             guard let log = try ReadLog(path) else { return nil }
             let isSame = try FileCalls.facts(at: path)?.identity == log.identity
@@ -28,37 +30,37 @@ final class ReadLog {
         return nil
     }
 
-    private init?(_ path: String) throws(SystemFailure) {
+    private init?(_ path: String) throws(SystemError) {
         guard let opened = try FileCalls.openReading(path) else { return nil }
         descriptor = opened
         self.path = path
         mark = IndexRecord(.bytes, at: 0, .unknown, nil, .combined)
         let facts = try FileCalls.facts(of: descriptor.number, named: path)
         identity = facts.identity
-        guard facts.kind == .regular else { throw SystemFailure("read", path, code: ESPIPE) }
+        guard facts.kind == .regular else { throw SystemError("read", path, code: ESPIPE) }
         index = try IndexCursor(of: path)
     }
 
     /// How long it is now.
-    func size() throws(SystemFailure) -> UInt64 {
+    func size() throws(SystemError) -> UInt64 {
         try FileCalls.facts(of: descriptor.number, named: path).size
     }
 
     /// Goes to a place in it.
-    func seek(to offset: UInt64) throws(SystemFailure) {
+    func seek(to offset: UInt64) throws(SystemError) {
         self.offset = offset
         mark = IndexRecord(.bytes, at: 0, .unknown, nil, .combined)
         try index?.seek(to: offset)
     }
 
     /// Looks for an index that was not there when the file was opened.
-    func findIndex() throws(SystemFailure) {
+    func findIndex() throws(SystemError) {
         guard index == nil, try FileCalls.facts(at: path)?.identity == identity else { return }
         index = try IndexCursor(of: path)
     }
 
     /// The byte before `offset`; `nil` at the beginning.
-    func byteBefore(_ offset: UInt64) throws(SystemFailure) -> UInt8? {
+    func byteBefore(_ offset: UInt64) throws(SystemError) -> UInt8? {
         guard offset > 0 else { return nil }
         return try FileCalls.read(descriptor.number, at: offset - 1, limit: 1, named: path).first
     }
@@ -68,7 +70,7 @@ final class ReadLog {
     ///   many newlines there are when there are no more than that.
     func offset(
         before count: Int
-    ) throws(SystemFailure) -> (offset: UInt64?, newlines: Int) {
+    ) throws(SystemError) -> (offset: UInt64?, newlines: Int) {
         var end = try size()
         var seen = 0
         while end > 0 {

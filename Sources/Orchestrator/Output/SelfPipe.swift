@@ -1,3 +1,5 @@
+import Stoic
+
 internal import EventLoop
 internal import Glibc
 
@@ -6,14 +8,14 @@ final class SelfPipe: Sendable {
     private let readEnd: OwnedDescriptor
     private let writeEnd: OwnedDescriptor
 
-    init() throws(SystemFailure) {
+    init() throws(SystemError) {
         var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { throw SystemFailure("make", "a pipe", code: errno) }
+        guard unsafe pipe(&ends) == 0 else { throw SystemError("make", "a pipe", code: errno) }
         readEnd = OwnedDescriptor(owning: ends[0])
         writeEnd = OwnedDescriptor(owning: ends[1])
         for end in ends {
             guard fcntl(end, F_SETFD, FD_CLOEXEC) == 0, fcntl(end, F_SETFL, O_NONBLOCK) == 0 else {
-                throw SystemFailure("set up", "a pipe", code: errno)
+                throw SystemError("set up", "a pipe", code: errno)
             }
         }
     }

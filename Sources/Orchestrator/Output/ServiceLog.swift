@@ -34,7 +34,7 @@ final class ServiceLog {
     private enum Trouble {
         case none
         /// Bytes are being lost: so many since it began.
-        indirect case losing(sum: UInt64, SystemFailure)
+        indirect case losing(sum: UInt64, SystemError)
     }
 
     private enum Topic { case reopened, rotation, emptied, index }

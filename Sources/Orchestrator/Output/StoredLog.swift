@@ -79,7 +79,7 @@ public struct StoredLog: Sendable {
     /// Adds its lines; while they are read, never more than twice what is kept.
     private func add(
         to found: inout Found, _ start: LogReader.Start, until flag: StopFlag
-    ) throws(SystemFailure) {
+    ) throws(SystemError) {
         guard !flag.isSet else { return }
         let reader = LogReader(name, file: path, maxLineBytes: maxLineBytes)
         reader.stop = flag

@@ -1,4 +1,5 @@
 import Glibc
+import Stoic
 
 /// A user with groups, resolved: what a process is to become.
 public struct Identity: Hashable, Sendable {
@@ -48,7 +49,7 @@ public enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
         case .notPermitted(let whom, let own):
             "become \(whom): only root may, and orchestrator runs as uid \(own)"
         case .lookup(let name, let number):
-            "look up \(name): \(unsafe String(cString: strerror(number)))"
+            "look up \(name): \(SystemError.meaning(of: number))"
         }
     }
 }

@@ -1,3 +1,5 @@
+import Stoic
+
 /// How far a kill has come: whom it has hit, and when to look again.
 ///
 /// SIGKILL reaches those who exist; who forks and exits in that moment leaves somebody new. So a
@@ -6,7 +8,11 @@
 struct KillProgress {
     /// Start times of those hit; 0 for our own children, whose number is theirs until reaped.
     var hit: [Int32: UInt64] = [:]
-    private var delay = Duration.milliseconds(1)
+    private var sweeps = 0
+
+    /// When to sweep again: after 1 ms, 2 ms, … 1.024 s, in all two seconds; then never.
+    private static let delays = Schedule.exponential(base: .milliseconds(1), cap: .seconds(2))
+    private static let mostSweeps = 11
 
     /// Rounds of one sweep. Each costs a few dozen microseconds, so a sweep stays below some
     /// milliseconds even against a chain of forks.
@@ -22,12 +28,12 @@ struct KillProgress {
         for _ in 0..<Self.mostRounds where !round(&self) { return }
     }
 
-    /// When to sweep again: 1 ms, 2 ms, … 1.024 s, in all two seconds; then never.
+    /// When to sweep again.
     mutating func nextDelay() -> Duration? {
-        guard delay < .seconds(2) else { return nil }
-        defer { delay = delay * 2 }
+        guard sweeps < Self.mostSweeps else { return nil }
+        defer { sweeps += 1 }
         // A number may have come to mean somebody else since.
         hit = [:]
-        return delay
+        return Self.delays.delayBeforeJitter(step: sweeps)
     }
 }

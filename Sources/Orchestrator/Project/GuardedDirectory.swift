@@ -1,5 +1,6 @@
 internal import EventLoop
 import Glibc
+import Stoic
 
 /// A chain of directories below a base that only we may write: made where missing, entered step by
 /// step without following a link, each checked to be ours. Nobody can swap a step under us, because
@@ -103,13 +104,13 @@ struct GuardedDirectory {
     /// out. What another project still uses stays.
     ///
     /// - Returns: What could not be removed although nobody else needs it.
-    func remove() -> [SystemFailure] { removeFiles() + removeIfEmpty() }
+    func remove() -> [SystemError] { removeFiles() + removeIfEmpty() }
 
     /// Removes each directory that is empty, inside out, and no file.
     ///
     /// - Returns: What could not be removed although nobody else needs it.
-    func removeIfEmpty() -> [SystemFailure] {
-        var failures: [SystemFailure] = []
+    func removeIfEmpty() -> [SystemError] {
+        var failures: [SystemError] = []
         var rest = steps
         while let last = rest.popLast() {
             let parent = rest.reduce(base) { "\($0)/\($1.name)" }
@@ -123,7 +124,7 @@ struct GuardedDirectory {
         return failures
     }
 
-    private func removeFiles() -> [SystemFailure] {
+    private func removeFiles() -> [SystemError] {
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
         let number = unsafe open(path, flags)
         guard number >= 0 else { return errno == ENOENT ? [] : [.latest("open", path)] }
@@ -132,7 +133,7 @@ struct GuardedDirectory {
             return [.latest("opendir", path)]
         }
         defer { unsafe closedir(stream) }
-        var failures = [SystemFailure]()
+        var failures = [SystemError]()
         while let entry = unsafe readdir(stream) {
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
                 unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) {

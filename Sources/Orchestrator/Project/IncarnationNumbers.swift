@@ -1,5 +1,6 @@
 internal import EventLoop
 import Glibc
+import Stoic
 
 /// Numbers launches so that no number is ever used twice in a project.
 ///
@@ -59,7 +60,7 @@ struct IncarnationNumbers {
         guard content.last == UInt8(ascii: "\n"), let value = UInt64(text), value < .max / 2 else {
             throw .system(
                 doing: "read the count of launches from \(path) (to start again at 1, remove it)",
-                SystemFailure("read", path, code: EINVAL))
+                SystemError("read", path, code: EINVAL))
         }
         return value
     }

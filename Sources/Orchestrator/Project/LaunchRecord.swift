@@ -95,7 +95,7 @@ public final class LaunchRecord {
         let line = entry.line
         let count = retryingInterrupts { unsafe write(file, line, line.count) }
         guard count == line.count else {
-            let failure = SystemFailure("write", path, code: count < 0 ? errno : ENOSPC)
+            let failure = SystemError("write", path, code: count < 0 ? errno : ENOSPC)
             if ftruncate(file, size) != 0 { lines = .max }  // The torn line ends at the next write.
             throw .system(doing: "record the launch of \"\(entry.service)\"", failure)
         }
@@ -165,7 +165,7 @@ public final class LaunchRecord {
         }
         guard content.count <= bytesLimit else {
             throw .system(
-                doing: "read the launch record", SystemFailure("read", path, code: EFBIG))
+                doing: "read the launch record", SystemError("read", path, code: EFBIG))
         }
         // What follows the last newline was cut short; without it the last part is empty.
         var parts = content.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)

@@ -1,4 +1,5 @@
 import Glibc
+public import Stoic
 
 /// Where one project keeps what it needs while it runs, and what it leaves behind.
 ///
@@ -100,7 +101,7 @@ public struct ProjectDirectories: Hashable, Sendable {
     ///
     /// - Returns: What could not be removed.
     @discardableResult
-    public func removeRuntime() -> [SystemFailure] {
+    public func removeRuntime() -> [SystemError] {
         runtimeDirectories.flatMap { $0.remove() }
     }
 
@@ -155,7 +156,7 @@ public struct ProjectDirectories: Hashable, Sendable {
                 if unsafe stat(path, &status) == 0 { continue }
                 throw .system(
                     doing: "make the state directory \(directory)",
-                    SystemFailure("mkdir", path, code: code))
+                    SystemError("mkdir", path, code: code))
             }
         }
         try checkState()

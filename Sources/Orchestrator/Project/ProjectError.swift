@@ -1,8 +1,10 @@
+public import Stoic
+
 /// Why a project's identity, its directories, its lock or its record cannot be had. Each message
 /// names the path and what to do next.
 public enum ProjectError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A system call failed while doing something.
-    case system(doing: String, SystemFailure)
+    case system(doing: String, SystemError)
     /// The name of a config cannot identify a project.
     case badName(String, reason: String)
     /// No place for a kind of directory is known; `variable` would name one.

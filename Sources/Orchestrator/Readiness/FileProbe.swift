@@ -10,7 +10,7 @@ final class FileProbe: ReadinessProbe {
 
     func attempt(_ completion: @escaping (String?) -> Void) {
         guard unsafe access(path, F_OK) != 0 else { return completion(nil) }
-        completion("\(path): \(systemText(errno))")
+        completion("\(path): \(SystemError.meaning(of: errno))")
     }
 
     func cancel() {}

@@ -1,5 +1,6 @@
 import CLifecycle
 import EventLoop
+import Stoic
 
 /// A TCP port accepts connections. Every address of the host is tried in turn, all within
 /// `TCPProbe.limit`; looking its name up, unless it is numeric or `localhost`, happens on a thread
@@ -100,7 +101,7 @@ final class TCPProbe: ReadinessProbe {
             var address = current.addresses.removeFirst()
             let descriptor = unsafe clc_begin_connect(&address)
             guard descriptor >= 0 else {
-                current.lastFailure = systemText(-descriptor)
+                current.lastFailure = SystemError.meaning(of: -descriptor)
                 continue
             }
             do {
@@ -123,7 +124,7 @@ final class TCPProbe: ReadinessProbe {
         let outcome = clc_connect_outcome(descriptor)
         closeConnection(of: current)
         guard outcome < 0 else { return finish(nil) }
-        current.lastFailure = systemText(-outcome)
+        current.lastFailure = SystemError.meaning(of: -outcome)
         connectToNext(current)
     }
 
@@ -164,7 +165,7 @@ final class UnixProbe: ReadinessProbe {
 
     func attempt(_ completion: @escaping (String?) -> Void) {
         let result = unsafe clc_try_unix(path)
-        completion(result == 0 ? nil : "\(path): \(systemText(-result))")
+        completion(result == 0 ? nil : "\(path): \(SystemError.meaning(of: -result))")
     }
 
     func cancel() {}

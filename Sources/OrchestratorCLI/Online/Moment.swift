@@ -1,3 +1,4 @@
+import CProcess
 import Glibc
 
 /// A moment on the wall clock as a person names it: by its age, or by its date. Only for looking at
@@ -15,11 +16,7 @@ enum Moment {
     }
 
     /// The wall clock, now.
-    static var now: Int64 {
-        var time = timespec()
-        guard unsafe clock_gettime(CLOCK_REALTIME, &time) == 0 else { return 0 }
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
+    static var now: Int64 { cproc_clock(CLOCK_REALTIME) }
 
     private static func date(_ text: String) -> Int64? {
         let isUTC = text.hasSuffix("Z")

@@ -1,6 +1,7 @@
 import CLifecycle
 import EventLoop
 import Glibc
+import Stoic
 
 /// The message `notify` sends, as its lines.
 struct NotifyMessage: Hashable, Sendable {
@@ -59,7 +60,7 @@ extension CommandRun {
                 hint: "This works inside a service whose readiness is 'notify'.")
         }
         let code: ExitCode = result == -EACCES || result == -EPERM ? .notPermitted : .nothingRuns
-        throw Failure(code, "cannot notify: \(systemText(-result))")
+        throw Failure(code, "cannot notify: \(SystemError.meaning(of: -result))")
     }
 }
 

@@ -1,5 +1,6 @@
 internal import Manifest
 internal import Orchestrator
+internal import Stoic
 
 /// What the engine says about the project and its services. Fields it leaves out are `nil`: an
 /// engine may be older or newer than this program.
@@ -75,9 +76,9 @@ extension StatusReport.Service {
 /// Seconds as a number, or a text such as `1m30s`.
 private func duration(_ json: JSONValue?) -> Duration? {
     switch json {
-    case .integer(let seconds): .seconds(min(max(seconds, 0), 3_155_760_000))
+    case .integer(let seconds): max(.seconds(seconds).clamped, .zero)
     case .number(let seconds):
-        seconds.isFinite ? .seconds(min(max(seconds, 0), 3_155_760_000)) : nil
+        seconds.isFinite ? .seconds(min(max(seconds, 0), Duration.century / .seconds(1))) : nil
     case .string(let text): durationOf(text)
     case .null, .bool, .array, .object, nil: nil
     }

@@ -1,4 +1,5 @@
 import Glibc
+import Stoic
 
 /// Where the program writes: answers to stdout, everything else to stderr.
 struct Console {
@@ -80,7 +81,9 @@ private func writeAll(_ bytes: [UInt8], to descriptor: CInt) {
 
 private func outputEnded(_ error: CInt, _ descriptor: CInt) -> Never {
     if error != EPIPE, error != EBADF, descriptor == STDOUT_FILENO {
-        writeAll("error: cannot write the output: \(systemText(error))\n", to: STDERR_FILENO)
+        writeAll(
+            "error: cannot write the output: \(SystemError.meaning(of: error))\n", to: STDERR_FILENO
+        )
     }
     exit(error == EPIPE ? 128 + SIGPIPE : ExitCode.defect.number)
 }

@@ -173,7 +173,8 @@ struct DetachedLaunch {
         var status: CInt = 0
         while unsafe waitpid(child, &status, 0) != child {
             guard errno == EINTR else {
-                throw Failure(.defect, "lost the background process: \(systemText(errno))")
+                throw Failure(
+                    .defect, "lost the background process: \(SystemError.meaning(of: errno))")
             }
         }
         let (signal, code) = (status & 0x7f, status >> 8 & 0xff)

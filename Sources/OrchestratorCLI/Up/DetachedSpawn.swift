@@ -1,4 +1,5 @@
 import Glibc
+import Stoic
 internal import Manifest
 
 extension DetachedLaunch {
@@ -19,7 +20,7 @@ extension DetachedLaunch {
                 case .pipe: unsafe pipe(&ends)
                 }
             guard result == 0 else {
-                throw Failure(.defect, "cannot detach: \(systemText(errno))")
+                throw Failure(.defect, "cannot detach: \(SystemError.meaning(of: errno))")
             }
             (ours, theirs) = (ends[0], ends[1])
             // This program has one thread, so nothing is started between the two calls.
@@ -54,7 +55,8 @@ extension DetachedLaunch {
         let code = unsafe posix_spawn(
             &child, program, &actions, &attributes, words, environ)
         guard code == 0 else {
-            throw Failure(.defect, "cannot start the background process: \(systemText(code))")
+            throw Failure(
+                .defect, "cannot start the background process: \(SystemError.meaning(of: code))")
         }
         return child
     }

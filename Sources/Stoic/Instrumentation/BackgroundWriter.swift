@@ -185,7 +185,7 @@ package final class BackgroundWriter: Sendable {
     }
 
     private func complain(_ number: Int32) {
-        let reason = unsafe String(cString: strerror(number))
+        let reason = SystemError.meaning(of: number)
         _ = Self.write(Array("cannot write to \(name): \(reason); dropping events\n".utf8), to: 2)
     }
 

@@ -83,6 +83,13 @@ public struct SystemError: Error, Hashable, Sendable {
     }
 }
 
+extension SystemError {
+    /// What an error number of a system call means, in words: `nobody listens there`.
+    public static func meaning(of errno: Int32) -> String {
+        SystemError(errno: errno, in: "").entry.meaning
+    }
+}
+
 extension SystemError: Classified {
     /// Whether the same call may succeed a moment later: also once something is free again.
     public var isTransient: Bool { entry.kind == .transient || entry.kind == .resource }
