@@ -162,7 +162,8 @@ struct InheritanceCases {
             for failure in failed { #expect(failure.message.contains("file descriptors")) }
             let name = try #require(failed.first?.service)
             let said = (up.output + up.errors).split(separator: "\n")
-            #expect(said.contains { $0.contains(name) && $0.contains("file descriptors") }, "\(said)")
+            #expect(
+                said.contains { $0.contains(name) && $0.contains("file descriptors") }, "\(said)")
             for start in bench.events where start.event == "start" { #expect(!start.isAlive) }
         }
     }
@@ -219,8 +220,8 @@ struct InheritanceCases {
     @Test(
         "C39: what cannot run is told apart",
         arguments: [
-            ("plain", "ermission denied"), ("folder", "folder"), ("no-interpreter", "not a program"),
-            ("missing-directory", "missing"),
+            ("plain", "ermission denied"), ("folder", "folder"),
+            ("no-interpreter", "not a program"), ("missing-directory", "missing"),
         ])
     func spawnFailures(what: String, says: String) async throws {
         try await withBench { bench in

@@ -39,7 +39,7 @@ public nonisolated(nonsending) func withAbandoningDeadline<R: Sendable, E: Error
         if isCut { deadline.reportExpired() }
         return try await run.finish(isCut: isCut, grace: grace)
     }
-    return try run.result(isCut: false)
+    return try run.result()
 }
 
 /// One operation that may be left behind.
@@ -98,7 +98,15 @@ private final class AbandonableRun<R: Sendable, E: Error>: Sendable {
         return try result(isCut: isCut)
     }
 
-    func result(isCut: Bool) throws -> R {
+    /// What the work ended with before anybody cancelled it; it may have been late all the same.
+    func result() throws -> R {
+        if let result = ended.value, deadline.clock.now > deadline.instant {
+            deadline.reportLateness(of: result, told: deadline.instant)
+        }
+        return try result(isCut: false)
+    }
+
+    private func result(isCut: Bool) throws -> R {
         switch ended.value {
         case .success(let value): return value
         case .failure(let error): throw deadline.classify(error, isCut: isCut)

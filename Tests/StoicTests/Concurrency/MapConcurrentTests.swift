@@ -8,7 +8,7 @@ import Testing
 struct MapConcurrentTests {
     @Test("CON-3: failures in the order they came; the siblings' cancellations are none")
     func cancelSiblings() async throws {
-        try await inManyWorlds { world in
+        try await inPunctualWorlds { world in
             let census = Census()
             let error = await failure {
                 _ = try await mapConcurrent(0..<100, limit: 5) { number in
@@ -50,7 +50,7 @@ struct MapConcurrentTests {
 
     @Test("CON-4: a caller that is cancelled half-way gets its cancellation only")
     func cancelled() async throws {
-        try await inManyWorlds { world in
+        try await inPunctualWorlds { world in
             let census = Census()
             let task = spawn {
                 await failure {
@@ -140,7 +140,7 @@ struct MapConcurrentTests {
 
     @Test("CON-8: a sibling that ignores its cancellation does not hold the failure back")
     func abandoned() async throws {
-        try await inManyWorlds { world in
+        try await inPunctualWorlds { world in
             let error = await failure {
                 _ = try await gather(
                     { throw Trouble(number: 1) },
@@ -157,7 +157,7 @@ struct MapConcurrentTests {
 
     @Test("CON-10: a cancellation of the work's own stops the rest, and comes out alone")
     func ownCancellation() async throws {
-        try await inManyWorlds { world in
+        try await inPunctualWorlds { world in
             let census = Census()
             let error = await failure {
                 try await forEachConcurrent(0..<9, limit: 2) { number in
@@ -199,7 +199,7 @@ struct MapConcurrentTests {
 
     @Test("typed failures keep their type, and the siblings' cause is that one failed")
     func typed() async throws {
-        try await inManyWorlds { world in
+        try await inPunctualWorlds { world in
             let cause = Mutex<CancellationCause?>(nil)
             let body = { @Sendable (number: Int) async throws(Trouble) -> Int in
                 if number == 0 { throw Trouble(number: 4) }

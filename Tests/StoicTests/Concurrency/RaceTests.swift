@@ -8,7 +8,7 @@ import Testing
 struct RaceTests {
     @Test("CON-1: a loser that ignores its cancellation is awaited within the bound")
     func slowLoser() async throws {
-        try await inManyWorlds { world in
+        try await inPunctualWorlds { world in
             let ended = Mutex(false)
             let value = try await race(
                 { () async throws -> Int in
@@ -29,7 +29,7 @@ struct RaceTests {
 
     @Test("CON-8: who ignores its cancellation for longer is left behind, counted and reported")
     func abandonedLoser() async throws {
-        try await inManyWorlds { world in
+        try await inPunctualWorlds { world in
             let value = try await race(
                 { () async throws -> Int in
                     await world.ignoringCancellation(.seconds(60))
@@ -50,7 +50,7 @@ struct RaceTests {
 
     @Test("CON-9: when too much is left behind already, the losers are awaited")
     func saturated() async throws {
-        try await inManyWorlds(20) { world in
+        try await inPunctualWorlds(20) { world in
             let value = try await race(Array(0...66)) { number in
                 if number > 0 { await world.ignoringCancellation(.seconds(60)) }
                 return number
@@ -68,7 +68,7 @@ struct RaceTests {
         let winners = Mutex(Set<Int>())
         try await inManyWorlds { world in
             let cleaned = Mutex(0)
-            let winner = try await race([0, 1]) { index in
+            let winner = try await race([0, 1], losersWithin: .century) { index in
                 defer { cleaned.withLock { $0 += 1 } }
                 await world.ignoringCancellation(.seconds(1))
                 return index
@@ -82,7 +82,7 @@ struct RaceTests {
 
     @Test("CON-3: a failure does not end a race; all of them do, in the order they came")
     func allFail() async throws {
-        try await inManyWorlds { world in
+        try await inPunctualWorlds { world in
             let run = { @Sendable (seconds: Int) async throws(Trouble) -> Int in
                 await world.ignoringCancellation(.seconds(abs(seconds)))
                 if seconds > 0 { throw Trouble(number: seconds) }
@@ -100,7 +100,7 @@ struct RaceTests {
 
     @Test("CON-4: a caller that is cancelled gets its cancellation only, after everybody ended")
     func cancelledCaller() async throws {
-        try await inManyWorlds { world in
+        try await inPunctualWorlds { world in
             let ended = Mutex(0)
             let causes = Mutex(Set<CancellationCause?>())
             let task = spawn {
@@ -128,7 +128,9 @@ struct RaceTests {
         try await inManyWorlds { world in
             let gate = Completion<Void>()
             let task = spawn { () async -> String in
-                let error = await failure { try await race([1]) { _ in _ = await gate.wait() } }
+                let error = await failure {
+                    try await race([1], losersWithin: .century) { _ in _ = await gate.wait() }
+                }
                 return error.map { "\(type(of: $0))" } ?? "won"
             }
             let opener = spawn { gate.fulfil(()) }
@@ -169,7 +171,7 @@ struct RaceTests {
 
     @Test("the loser sees why it was cancelled")
     func cause() async throws {
-        try await inManyWorlds { world in
+        try await inPunctualWorlds { world in
             let cause = Mutex<CancellationCause?>(nil)
             try await race(
                 {},

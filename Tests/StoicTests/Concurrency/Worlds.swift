@@ -6,13 +6,29 @@ import Synchronization
 /// Runs `body` in two hundred worlds, each with an order of its own, and in more where the
 /// environment says so.
 func inManyWorlds(
-    _ count: Int = 200, _ body: @escaping @Sendable (SimulatedWorld) async throws -> Void
+    _ count: Int = 200, under orders: [SimulatedOrder] = SimulatedOrder.portfolio,
+    _ body: @escaping @Sendable (SimulatedWorld) async throws -> Void
 ) async throws {
-    let orders = SimulatedOrder.punctual
     try await explore(seeds: (count + orders.count - 1) / orders.count, under: orders, body)
 }
 
+/// The same, where what is claimed is about moments: no timer is late.
+func inPunctualWorlds(
+    _ count: Int = 200, _ body: @escaping @Sendable (SimulatedWorld) async throws -> Void
+) async throws {
+    try await inManyWorlds(count, under: SimulatedOrder.punctual, body)
+}
+
 extension SimulatedWorld {
+    /// Whether no timer overtakes work that is ready: what is claimed of moments holds only then.
+    var isPunctual: Bool {
+        switch order {
+        case .firstComeFirstServed, .uniform, .pct: true
+        case .earlyTimers: false
+        case .picks(let picks): !picks.values.contains(.timer)
+        }
+    }
+
     /// Takes `duration` and does not care who is cancelled.
     nonisolated(nonsending) func ignoringCancellation(_ duration: Duration) async {
         await shielded {

@@ -155,7 +155,7 @@ struct AbandoningDeadlineTests {
     @Test("DL-19: it ends at the moment it is left behind: counted back in any order")
     func endsAtThatMoment() async throws {
         let seen = Mutex<Set<String>>([])
-        try await explore(seeds: 67, under: SimulatedOrder.punctual) { world in
+        try await explore(seeds: 51) { world in
             let seed = world.seed
             let result = await outcome {
                 try await withAbandoningDeadline(.in(.seconds(5)), label: "mount") {
@@ -166,7 +166,8 @@ struct AbandoningDeadlineTests {
                     return 7
                 }
             }
-            try await world.clock.advance(by: .seconds(1))
+            // It may have begun late.
+            try await world.clock.advance(by: .seconds(world.isPunctual ? 1 : 10))
             #expect(AbandonedWork.inProcess == 0, "seed \(seed)")
             let last = world.events.names.last
             switch result {

@@ -122,9 +122,11 @@ struct WorkSlotOwnerTests {
 
     @Test("SLT-14: any mix of callers, cancellations and a close: one at a time, nothing left")
     func anyMix() async throws {
-        try await explore(seeds: 67, under: SimulatedOrder.punctual) { world in
+        try await explore(seeds: 51) { world in
             let seed = world.seed
-            let slot = WorkSlot<Int>("mix", endingWithin: .seconds(2))
+            // Where timers overtake, a bound may pass before work had a chance to end.
+            let bound = world.isPunctual ? Duration.seconds(2) : .century
+            let slot = WorkSlot<Int>("mix", endingWithin: bound)
             let atWork = Mutex(0)
             var random = RandomSource.seeded(seed)
             var callers: [Task<Outcome, Never>] = []

@@ -40,7 +40,7 @@ struct RetryLimitTests {
 
     @Test("RET-9: a thousand callers that fail together retry no more than the budget holds")
     func cohort() async throws {
-        try await explore(seeds: 2, under: SimulatedOrder.punctual) { world in
+        try await explore(seeds: 2) { world in
             let runs = Mutex(0)
             let tasks = (0..<1_000).map { _ in
                 spawn {
@@ -155,7 +155,7 @@ struct RetryLimitTests {
 
     @Test("RET-15: one seed gives the same delays to each caller of a site, whatever the order")
     func sameSite() async throws {
-        try await explore(seeds: 67, under: SimulatedOrder.punctual) { world in
+        try await explore(seeds: 51) { world in
             let tasks = (0..<3).map { _ in
                 spawn {
                     do { try await retry { _ in throw Trouble() } } catch { return }

@@ -230,7 +230,7 @@ enum ShieldConformance<Shield: ShieldUnderTest> {
     }
 
     static func anyMoment() async throws {
-        try await explore(seeds: 67, under: SimulatedOrder.punctual) { world in
+        try await explore(seeds: 51) { world in
             let seed = world.seed
             let finished = Mutex(0)
             let tasks = (0..<8).map { _ in
@@ -249,7 +249,7 @@ enum ShieldConformance<Shield: ShieldUnderTest> {
             }
             for task in tasks { await task.value }
             #expect(finished.withLock { $0 } == 8, "seed \(seed)")
-            #expect(world.clock.now.sinceOrigin <= .seconds(1))
+            #expect(world.clock.now.sinceOrigin <= .seconds(1) || !world.isPunctual)
         }
     }
 
