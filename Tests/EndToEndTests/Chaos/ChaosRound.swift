@@ -40,7 +40,7 @@ final class ChaosRound {
         let steps = bench.journal.map { ChaosChecker.Step($0) }
         #expect(!steps.isEmpty)
         refusals = bench.journal.count {
-            $0.line.contains("Too many open files") || $0.line.contains("No space left")
+            $0.line.contains("file descriptors left") || $0.line.contains("the disk is full")
         }
         #expect(ChaosChecker.complaints(about: steps, needs: project.needs) == [])
     }
