@@ -1,3 +1,2 @@
 #include <sys/timerfd.h>
 #include <uv.h>
-#include <sys/epoll.h>

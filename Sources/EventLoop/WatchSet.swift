@@ -1,5 +1,5 @@
+import CProcess
 import CUV
-import Glibc
 
 /// What all watches of a loop wait on: one epoll set, itself a single handle of libuv (decision
 /// 0042).
@@ -10,14 +10,11 @@ import Glibc
         var generation: UInt32
     }
 
-    /// Descriptors that are told of in one turn. The kernel has the others come first in the next.
-    private static let mostReady = 1024
-
     private unowned let loop: Loop
     /// A loop that has watches lives as long as they do.
     private var heldLoop: Loop?
     private let set: OwnedDescriptor
-    private let ready: UnsafeMutableBufferPointer<epoll_event>
+    private let ready: UnsafeMutablePointer<cproc_ready>
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
     private var waiting = 0
@@ -26,11 +23,11 @@ import Glibc
 
     /// - Throws: `EMFILE`, `ENFILE` or `ENOMEM`; nothing stays open.
     init(_ loop: Loop) throws(UVError) {
-        let number = epoll_create1(CInt(EPOLL_CLOEXEC))
-        guard number >= 0 else { throw UVError(code: -errno, call: "epoll_create1") }
+        let number = cproc_ready_set()
+        guard number >= 0 else { throw UVError(code: number, call: "epoll_create1") }
         self.loop = loop
         set = OwnedDescriptor(owning: number)
-        unsafe ready = .allocate(capacity: Self.mostReady)
+        unsafe ready = .allocate(capacity: Int(CPROC_READY_LIMIT))
         do throws(UVError) {
             let box = try unsafe HandleBox(
                 of: uv_poll_t.self, call: "uv_poll_init",
@@ -80,13 +77,10 @@ import Glibc
     func change(_ slot: Int, _ descriptor: CInt, from old: Interest, to new: Interest) -> CInt {
         guard old != new else { return 0 }
         let tag = UInt64(slots[slot].generation) << 32 | UInt64(UInt32(slot))
-        var event = unsafe epoll_event(events: new.kernelEvents, data: epoll_data_t(u64: tag))
-        let call =
-            new.isEmpty ? EPOLL_CTL_DEL : old.isEmpty ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
+        let error = cproc_ready_change(
+            set.number, descriptor, old.kernelEvents, new.kernelEvents, tag)
         // What was closed before its watch is in no set any more.
-        guard unsafe epoll_ctl(set.number, call, descriptor, &event) == 0 || new.isEmpty else {
-            return errno
-        }
+        guard error == 0 || new.isEmpty else { return error }
         waiting += (new.isEmpty ? 0 : 1) - (old.isEmpty ? 0 : 1)
         hold()
         return 0
@@ -106,23 +100,20 @@ import Glibc
     }
 
     private func tell() {
-        let count = unsafe epoll_wait(set.number, ready.baseAddress, CInt(Self.mostReady), 0)
-        // EINTR, and in a turn of `close()` nothing: the next turn looks again.
-        guard count > 0 else { return }
+        let count = unsafe cproc_ready_take(set.number, ready)
         for index in 0..<Int(count) {
-            let event = unsafe ready[index]
-            let tag = unsafe event.data.u64
-            let slot = slots[Int(tag & 0xFFFF_FFFF)]
-            guard slot.generation == UInt32(tag >> 32), let watch = slot.watch else { continue }
-            unsafe watch.becameReady(event.events)
+            let one = unsafe ready[index]
+            let slot = slots[Int(one.tag & 0xFFFF_FFFF)]
+            guard slot.generation == UInt32(one.tag >> 32), let watch = slot.watch else { continue }
+            watch.becameReady(one.events)
         }
     }
 }
 
 extension Interest {
     fileprivate static let kernelEvents: [(Interest, UInt32)] = [
-        (.readable, EPOLLIN.rawValue), (.writable, EPOLLOUT.rawValue),
-        (.disconnect, EPOLLRDHUP.rawValue), (.priority, EPOLLPRI.rawValue),
+        (.readable, UInt32(CPROC_READABLE)), (.writable, UInt32(CPROC_WRITABLE)),
+        (.disconnect, UInt32(CPROC_DISCONNECT)), (.priority, UInt32(CPROC_PRIORITY)),
     ]
 
     /// As epoll numbers them.
@@ -136,12 +127,12 @@ extension Interest {
     /// everything and `.disconnect`: only the next read or write can say what it is. A hang-up
     /// alone is everything: the end is found by reading.
     func told(_ events: UInt32) -> Interest {
-        let priority = events & EPOLLPRI.rawValue != 0
-        if events & EPOLLERR.rawValue != 0, !priority { return union(.disconnect) }
+        let priority = events & UInt32(CPROC_PRIORITY) != 0
+        if events & UInt32(CPROC_ERROR) != 0, !priority { return union(.disconnect) }
         let seen = Self.kernelEvents.reduce(into: Interest()) {
             if events & $1.1 != 0 { $0.insert($1.0) }
         }
         let told = seen.intersection(self)
-        return told.isEmpty && events & EPOLLHUP.rawValue != 0 ? self : told
+        return told.isEmpty && events & UInt32(CPROC_HANGUP) != 0 ? self : told
     }
 }

@@ -21,6 +21,32 @@ int cproc_sanitize_stdio(void);
  * Call it before anything of ours is open. */
 int cproc_close_from(int first);
 
+/* What a descriptor in a ready set is waited for with, and told of. */
+enum {
+    CPROC_READABLE = 0x1,
+    CPROC_PRIORITY = 0x2,
+    CPROC_WRITABLE = 0x4,
+    CPROC_ERROR = 0x8, /* never asked for, always told */
+    CPROC_HANGUP = 0x10, /* never asked for, always told */
+    CPROC_DISCONNECT = 0x2000,
+    CPROC_READY_LIMIT = 256, /* descriptors told of at once */
+};
+
+typedef struct {
+    uint64_t tag; /* as given with the descriptor */
+    uint32_t events;
+} cproc_ready;
+
+/* A set of descriptors that is readable when one of them is ready (epoll(7)): its descriptor, or
+ * minus an error number. */
+int cproc_ready_set(void);
+/* Waits with `after` instead of `before`; 0 is: not in the set. Returns 0 or an error number. */
+int cproc_ready_change(
+    int set, int descriptor, uint32_t before, uint32_t after, uint64_t tag);
+/* What is ready now, at most CPROC_READY_LIMIT; what is left comes first in the next call. Returns
+ * how many. */
+int cproc_ready_take(int set, cproc_ready *_Nonnull ready);
+
 /* A pipe whose ends no child inherits and of which we read `ours` without waiting. Returns 0 or an
  * error number, and then there is none. */
 int cproc_pipe(int *_Nonnull ours, int *_Nonnull theirs);
