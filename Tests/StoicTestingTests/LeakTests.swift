@@ -3,7 +3,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("leak checks", .timeLimit(.minutes(2)))
+@Suite("leak checks", .timeLimit(.minutes(20)))
 struct LeakTests {
     /// Takes `duration` and does not care who is cancelled.
     @Sendable private static func stubborn(_ duration: Duration) async {

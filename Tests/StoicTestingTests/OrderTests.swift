@@ -5,7 +5,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("simulation, orders", .timeLimit(.minutes(5)))
+@Suite("simulation, orders", .timeLimit(.minutes(20)))
 struct OrderTests {
     @Test("TST-1: a fault of one order is found by any of the searching orders")
     func found() async throws {

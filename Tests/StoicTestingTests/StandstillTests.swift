@@ -3,7 +3,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("simulation, standstill and time", .timeLimit(.minutes(5)))
+@Suite("simulation, standstill and time", .timeLimit(.minutes(20)))
 struct StandstillTests {
     @Test("TST-9: a deadlock names every waiter: what for, where, whose, in which scopes")
     func deadlock() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("Ambient", .timeLimit(.minutes(5)))
+@Suite("Ambient", .timeLimit(.minutes(20)))
 struct AmbientTests {
     /// What marks the surroundings of a test.
     private static var seed: RandomSource { Ambient.current.random }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("mapConcurrent, forEachConcurrent, gather", .timeLimit(.minutes(3)))
+@Suite("mapConcurrent, forEachConcurrent, gather", .timeLimit(.minutes(20)))
 struct MapConcurrentTests {
     @Test("CON-3: failures in the order they came; the siblings' cancellations are none")
     func cancelSiblings() async throws {

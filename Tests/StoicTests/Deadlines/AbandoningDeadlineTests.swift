@@ -4,7 +4,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("withAbandoningDeadline", .timeLimit(.minutes(5)))
+@Suite("withAbandoningDeadline", .timeLimit(.minutes(20)))
 struct AbandoningDeadlineTests {
     @Test("DL-10: work that was left behind returns later, or throws later")
     func returnsLater() async throws {

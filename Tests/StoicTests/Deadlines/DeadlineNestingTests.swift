@@ -4,7 +4,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("Deadlines that meet", .timeLimit(.minutes(5)))
+@Suite("Deadlines that meet", .timeLimit(.minutes(20)))
 struct DeadlineNestingTests {
     @Test("DL-5: the outer deadline is earlier: it governs, and both causes say so")
     func outerGoverns() async throws {

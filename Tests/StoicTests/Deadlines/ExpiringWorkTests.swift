@@ -4,7 +4,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("ExpiringWork", .timeLimit(.minutes(5)))
+@Suite("ExpiringWork", .timeLimit(.minutes(20)))
 struct ExpiringWorkTests {
     /// Remembers the answers, and when they came.
     final class Answers: Sendable {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("WorkSlot and its owner", .timeLimit(.minutes(5)))
+@Suite("WorkSlot and its owner", .timeLimit(.minutes(20)))
 struct WorkSlotOwnerTests {
     @Test("SLT-8: work nobody waits for fails: reported once")
     func failsUnheard() async throws {

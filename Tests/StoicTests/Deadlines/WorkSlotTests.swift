@@ -4,7 +4,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("WorkSlot", .timeLimit(.minutes(5)))
+@Suite("WorkSlot", .timeLimit(.minutes(20)))
 struct WorkSlotTests {
     @Test("SLT-1: replaced work is cancelled, and the new work begins after its end")
     func replaces() async throws {

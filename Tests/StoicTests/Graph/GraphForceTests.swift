@@ -3,7 +3,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("ServiceGraph, stops that are cut short", .timeLimit(.minutes(5)))
+@Suite("ServiceGraph, stops that are cut short", .timeLimit(.minutes(20)))
 struct GraphForceTests {
     typealias Fix = GraphFixture
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("ServiceGraph, invariants", .timeLimit(.minutes(5)))
+@Suite("ServiceGraph, invariants", .timeLimit(.minutes(20)))
 struct GraphInvariantTests {
     /// A random graph whose starts and stops take random times, and sometimes fail.
     private struct Scenario {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("Bulkhead", .timeLimit(.minutes(2)))
+@Suite("Bulkhead", .timeLimit(.minutes(20)))
 struct BulkheadTests {
     @Test("BLK-1: the last of limit + queue + 1 callers is refused at once")
     func full() async throws {

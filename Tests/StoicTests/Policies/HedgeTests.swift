@@ -34,7 +34,7 @@ final class SlowDependency: Sendable {
     struct Failed: Error, Equatable { let number: Int }
 }
 
-@Suite("Hedge", .timeLimit(.minutes(5)))
+@Suite("Hedge", .timeLimit(.minutes(20)))
 struct HedgeTests {
     @Test("HDG-1: an answer before the delay: one call, and its budget is as full as before")
     func quick() async throws {

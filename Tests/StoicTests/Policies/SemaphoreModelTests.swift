@@ -4,7 +4,7 @@ import Testing
 @testable import Stoic
 
 /// The line against an array, and the semaphore against the rules in words.
-@Suite("Semaphore, model", .timeLimit(.minutes(2)))
+@Suite("Semaphore, model", .timeLimit(.minutes(20)))
 struct SemaphoreModelTests {
     enum LineCommand: Sendable {
         case join

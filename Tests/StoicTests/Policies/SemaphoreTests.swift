@@ -24,7 +24,7 @@ func isNone(_ permit: borrowing Semaphore.Permit?) -> Bool {
     }
 }
 
-@Suite("Semaphore", .timeLimit(.minutes(5)))
+@Suite("Semaphore", .timeLimit(.minutes(20)))
 struct SemaphoreTests {
     @Test("SEM-1: a free permit is taken at once; given back by release and by scope")
     func free() async throws {

@@ -43,7 +43,7 @@ private struct BucketModel {
     private mutating func add(_ count: Int) { tokens = min(prices.capacity, tokens + count) }
 }
 
-@Suite("RetryBudget", .timeLimit(.minutes(2)))
+@Suite("RetryBudget", .timeLimit(.minutes(20)))
 struct RetryBudgetTests {
     @Test("RET-16: a bucket does what its model does, whatever the order")
     func bucketModel() async throws {
@@ -179,7 +179,7 @@ struct RetryBudgetTests {
     }
 }
 
-@Suite("Classifier", .timeLimit(.minutes(5)))
+@Suite("Classifier", .timeLimit(.minutes(20)))
 struct ClassifierTests {
     private struct Coded: Classified, Equatable {
         let isTransient: Bool

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("retry, what bounds it", .timeLimit(.minutes(2)))
+@Suite("retry, what bounds it", .timeLimit(.minutes(20)))
 struct RetryLimitTests {
     private static func fails(_ world: SimulatedWorld, reason: String) {
         #expect(world.events.events.last?.field("reason") == .text(reason))

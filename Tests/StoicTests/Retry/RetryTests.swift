@@ -7,7 +7,7 @@ import Testing
 struct Trouble: Error, Equatable { var number = 0 }
 struct Blunder: Defect, Equatable {}
 
-@Suite("retry", .timeLimit(.minutes(2)))
+@Suite("retry", .timeLimit(.minutes(20)))
 struct RetryTests {
     private static let plain = Schedule.spaced(.seconds(1))
 

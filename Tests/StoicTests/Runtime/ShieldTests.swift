@@ -4,7 +4,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(20)))
 struct ShieldTests {
     @Test("a cancelled caller does not cancel shielded work: it sleeps in full")
     func shieldedSleep() async throws {

@@ -13,7 +13,7 @@ final class Log: Sendable {
     func note(_ line: String) { kept.withLock { $0.append(line) } }
 }
 
-@Suite("withScope", .timeLimit(.minutes(5)))
+@Suite("withScope", .timeLimit(.minutes(20)))
 struct ScopeTests {
     /// Runs a scope with two finalizers, and gives back what they saw.
     private func finalizersOf(

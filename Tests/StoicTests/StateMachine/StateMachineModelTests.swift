@@ -52,7 +52,7 @@ struct RandomHouse: Sendable {
     }
 }
 
-@Suite("StateMachine, model", .timeLimit(.minutes(2)))
+@Suite("StateMachine, model", .timeLimit(.minutes(20)))
 struct StateMachineModelTests {
     @Test("FSM-6: a walk of events is what folding them over the table says (model)")
     func fold() async throws {

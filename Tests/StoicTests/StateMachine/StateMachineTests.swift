@@ -4,7 +4,7 @@ import Testing
 
 @testable import Stoic
 
-@Suite("StateMachine", .timeLimit(.minutes(5)))
+@Suite("StateMachine", .timeLimit(.minutes(20)))
 struct StateMachineTests {
     @Test("FSM-1: a forbidden event is a defect and changes nothing; an ignored one is no news")
     func forbidden() async throws {
