@@ -14,11 +14,27 @@ int cproc_ready_set(void)
     return set >= 0 ? set : -errno;
 }
 
-int cproc_ready_change(int set, int descriptor, uint32_t before, uint32_t after, uint64_t tag)
+static int control(int set, int call, int descriptor, uint32_t events, uint64_t tag)
 {
-    struct epoll_event event = { .events = after, .data = { .u64 = tag } };
-    int call = after == 0 ? EPOLL_CTL_DEL : before == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+    /* The kernel tells of errors and hang-ups unasked; of one that nobody waits for, once. */
+    struct epoll_event event = {
+        .events = events != 0 ? events : EPOLLONESHOT, .data = { .u64 = tag } };
     return epoll_ctl(set, call, descriptor, &event) == 0 ? 0 : errno;
+}
+
+int cproc_ready_begin(int set, int descriptor, uint32_t events, uint64_t tag)
+{
+    return control(set, EPOLL_CTL_ADD, descriptor, events, tag);
+}
+
+int cproc_ready_change(int set, int descriptor, uint32_t events, uint64_t tag)
+{
+    return control(set, EPOLL_CTL_MOD, descriptor, events, tag);
+}
+
+void cproc_ready_end(int set, int descriptor)
+{
+    epoll_ctl(set, EPOLL_CTL_DEL, descriptor, NULL);
 }
 
 int cproc_ready_take(int set, cproc_ready *ready)

@@ -75,30 +75,6 @@ void cproc_clear_signal_mask(void)
     pthread_sigmask(SIG_SETMASK, &none, NULL);
 }
 
-static void *wait_for_all(void *lock)
-{
-    pthread_mutex_lock(lock);
-    pthread_mutex_unlock(lock);
-    return NULL;
-}
-
-int cproc_try_threads(size_t count)
-{
-    enum { most = 64 };
-    pthread_t threads[most];
-    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    size_t made = 0;
-    int error = count > most ? EINVAL : 0;
-    pthread_mutex_lock(&lock);
-    while (error == 0 && made < count) {
-        error = pthread_create(&threads[made], NULL, wait_for_all, &lock);
-        if (error == 0) made++;
-    }
-    pthread_mutex_unlock(&lock);
-    while (made > 0) pthread_join(threads[--made], NULL);
-    return error;
-}
-
 int64_t cproc_clock(int32_t clock)
 {
     struct timespec now;

@@ -1,3 +1,4 @@
+import CProcess
 import CUV
 import Glibc
 
@@ -23,6 +24,7 @@ import Glibc
     private var turnEnds: [() -> Void] = []
     private var unsettled: [any Settling] = []
     private var unfinishedWork = 0
+    private var workReturn: WorkReturn?
 
     /// A loop of its own; nothing is shared with libuv's default loop.
     ///
@@ -36,6 +38,14 @@ import Glibc
             throw UVError(code: result, call: "uv_loop_init")
         }
         unsafe pointer = loop
+        do throws(UVError) {
+            unsafe try Self.makeRoom(for: loop.pointee.async_io_watcher.fd, in: loop)
+            unsafe try Self.makeRoom(for: loop.pointee.signal_io_watcher.fd, in: loop)
+        } catch {
+            unsafe uv_loop_close(loop)
+            unsafe loop.deallocate()
+            throw error
+        }
         unsafe turnHandle = .allocate(capacity: 1)
         // These two cannot fail on a fresh handle.
         unsafe uv_prepare_init(loop, turnHandle)
@@ -44,6 +54,20 @@ import Glibc
         unsafe turnHandle.withMemoryRebound(to: uv_handle_t.self, capacity: 1) {
             unsafe uv_unref($0)
         }
+    }
+
+    /// Has the kernel watch a descriptor that libuv will watch. It does so right before it waits,
+    /// and ends the process if the kernel has no room; one that is watched already it takes over.
+    func makeRoom(for descriptor: CInt) throws(UVError) {
+        unsafe try Self.makeRoom(for: descriptor, in: pointer)
+    }
+
+    @unsafe private static func makeRoom(
+        for descriptor: CInt, in loop: UnsafeMutablePointer<uv_loop_t>
+    ) throws(UVError) {
+        let error = cproc_ready_begin(
+            unsafe uv_backend_fd(loop), descriptor, UInt32(CPROC_READABLE), UInt64(descriptor))
+        guard error == 0 else { throw UVError(code: -error, call: "epoll_ctl") }
     }
 
     /// False from `close()` on.
@@ -101,6 +125,7 @@ import Glibc
         case .running, .ending, .stopping: fatalError("cannot close a loop that runs")
         case .closed: return
         }
+        workReturn?.close()
         let left = openHandles()
         demand(left.isEmpty, "cannot close the loop: left open: \(left)")
         demand(
@@ -175,9 +200,20 @@ import Glibc
         return made
     }
 
-    func workStarted() { unfinishedWork += 1 }
+    /// Where work that is done comes back to; made for the first.
+    func workIsBegun() throws(UVError) -> WorkReturn {
+        let back: WorkReturn
+        if let workReturn { back = workReturn } else { back = try WorkReturn(self) }
+        workReturn = back
+        unfinishedWork += 1
+        back.hold(true)
+        return back
+    }
 
-    func workEnded() { unfinishedWork -= 1 }
+    func workEnded() {
+        unfinishedWork -= 1
+        if unfinishedWork == 0 { workReturn?.hold(false) }
+    }
 
     /// The labels of all handles that nobody closed, joined for a message; empty if there is none.
     private func openHandles() -> String {

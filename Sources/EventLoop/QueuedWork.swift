@@ -1,15 +1,15 @@
 import CProcess
-import CUV
 import Glibc
 import Synchronization
 
-/// Runs blocking work on libuv's pool (four threads unless `UV_THREADPOOL_SIZE` says otherwise),
-/// and then `then` on the loop's thread with the result.
+/// Runs blocking work on a pool of four threads, which all loops of the process share, and then
+/// `then` on the loop's thread with the result.
 ///
 /// The loop runs on until that happened. Queued work cannot be taken back, and the queue has no
 /// bound of its own: the caller bounds how much it has out. `work` must end by itself: a loop with
 /// unfinished work cannot be closed.
-/// - Throws: what `uv_queue_work` answers; then neither closure ever runs.
+/// - Throws: `EAGAIN` where the pool has no thread and none can be made; then neither closure ever
+///   runs.
 public func queueWork<R: Sendable>(
     _ loop: Loop, _ work: @escaping @Sendable () -> R, then: @escaping (R) -> Void
 ) throws(UVError) {
@@ -17,16 +17,15 @@ public func queueWork<R: Sendable>(
     try WorkBox<R>(loop, work, then).start()
 }
 
-/// Makes the threads of the pool now, because libuv ends the process when it cannot make them at
-/// the first use: where a user's processes are all used up, say.
+/// Makes the threads of the pool now: later there may be no room for them, where a user's processes
+/// are all used up, say.
 /// - Throws: `EAGAIN` where the system allows no more threads.
-public func startPool(_ loop: Loop) throws(UVError) {
-    let error = cproc_try_threads(poolThreads)
+public func startPool() throws(UVError) {
+    let error = cproc_pool_start(poolThreads)
     guard error == 0 else { throw UVError(code: -error, call: "pthread_create") }
-    try queueWork(loop, {}, then: {})
 }
 
-/// As many as libuv makes by default.
+/// A lookup of a name that takes minutes must not keep a config from being read.
 private let poolThreads = 4
 
 /// Work of all loops that has begun or waits, for `endProcess`.
@@ -40,44 +39,43 @@ public func endProcess(with code: CInt) -> Never {
     _exit(code)
 }
 
-/// One request, without the type of its result: the C callbacks cannot be generic.
+/// One request, without the type of its result: the C callback cannot be generic.
 @safe private class WorkRequest {
-    private let request: UnsafeMutablePointer<uv_work_t>
+    private let node: UnsafeMutablePointer<cproc_work>
     private let loop: Loop
+    /// Where it goes when it is done.
+    private(set) final var shelf: WorkReturn.Shelf?
 
     init(_ loop: Loop) {
-        unsafe request = .allocate(capacity: 1)
+        unsafe node = .allocate(capacity: 1)
         self.loop = loop
     }
 
-    deinit { unsafe request.deallocate() }
+    deinit { unsafe node.deallocate() }
 
     final func start() throws(UVError) {
+        // Fewer threads than that are enough.
+        _ = cproc_pool_start(poolThreads)
+        shelf = try loop.workIsBegun().shelf
         let kept = unsafe Unmanaged.passRetained(self)
-        unsafe request.pointee.data = unsafe kept.toOpaque()
-        let result = unsafe uv_queue_work(loop.pointer, request, workRuns, workEnded)
-        guard result >= 0 else {
-            unsafe kept.release()
-            throw UVError(code: result, call: "uv_queue_work")
-        }
-        loop.workStarted()
+        unsafe node.initialize(
+            to: cproc_work(next: nil, run: workRuns, context: kept.toOpaque()))
         outstanding.withLock { $0 += 1 }
+        let error = unsafe cproc_pool_submit(node)
+        guard error == 0 else {
+            finish()
+            unsafe kept.release()
+            throw UVError(code: -error, call: "pthread_create")
+        }
     }
 
-    /// On a thread of the pool. libuv's queue orders it before `finish`.
+    /// On a thread of the pool. The lock of the shelf orders it before `finish`.
     func perform() { fatalError("a work request without work") }
 
     /// On the loop's thread.
     func finish() {
         outstanding.withLock { $0 -= 1 }
         loop.workEnded()
-    }
-
-    static func of(_ request: UnsafeMutablePointer<uv_work_t>?) -> Unmanaged<WorkRequest> {
-        guard let request = unsafe request, let data = unsafe request.pointee.data else {
-            fatalError("a work callback came without its request")
-        }
-        return unsafe Unmanaged<WorkRequest>.fromOpaque(data)
     }
 }
 
@@ -105,18 +103,34 @@ private final class WorkBox<R: Sendable>: WorkRequest {
 
     override func finish() {
         super.finish()
-        guard case .done(let result) = state else {
-            fatalError("queued work ended without running")
+        switch state {
+        case .done(let result):
+            state = .delivered
+            then(result)
+        // It was never taken.
+        case .queued: state = .delivered
+        case .delivered: fatalError("queued work ended twice")
         }
-        state = .delivered
-        then(result)
     }
 }
 
-private func workRuns(_ request: UnsafeMutablePointer<uv_work_t>?) {
-    unsafe WorkRequest.of(request).takeUnretainedValue().perform()
+private func workRuns(_ context: UnsafeMutableRawPointer) {
+    let shelf = unsafe performWork(context)
+    // The request may be gone with this: its thread holds nothing of it any more.
+    shelf?.leave(UInt(bitPattern: context))
 }
 
-private func workEnded(_ request: UnsafeMutablePointer<uv_work_t>?, _ status: CInt) {
-    unsafe WorkRequest.of(request).takeRetainedValue().finish()
+@inline(never)  // so that it lets go of the request when it returns
+@unsafe private func performWork(_ context: UnsafeMutableRawPointer) -> WorkReturn.Shelf? {
+    let request = unsafe Unmanaged<WorkRequest>.fromOpaque(context).takeUnretainedValue()
+    request.perform()
+    return request.shelf
+}
+
+/// On the loop's thread: takes back a request that was left.
+func finishWork(_ address: UInt) {
+    guard let context = unsafe UnsafeMutableRawPointer(bitPattern: address) else {
+        fatalError("work came back without its request")
+    }
+    unsafe Unmanaged<WorkRequest>.fromOpaque(context).takeRetainedValue().finish()
 }

@@ -41,7 +41,7 @@ public final class WakeupHandle: Sendable {
     /// is what makes sharing it right. `nil` once the handle may be gone.
     private let target: Mutex<UInt?>
 
-    fileprivate init(_ handle: UnsafeMutablePointer<uv_async_t>) {
+    init(_ handle: UnsafeMutablePointer<uv_async_t>) {
         target = Mutex(UInt(bitPattern: handle))
     }
 
@@ -55,10 +55,10 @@ public final class WakeupHandle: Sendable {
         }
     }
 
-    fileprivate func disarm() { target.withLock { $0 = nil } }
+    func disarm() { target.withLock { $0 = nil } }
 }
 
-private func woken(_ handle: UnsafeMutablePointer<uv_async_t>?) {
+func woken(_ handle: UnsafeMutablePointer<uv_async_t>?) {
     guard let handle = unsafe handle else { fatalError("a wakeup came without its handle") }
     unsafe HandleBox.of(handle.pointee.data).react(0, 0)
 }

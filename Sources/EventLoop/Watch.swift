@@ -47,8 +47,8 @@ public final class Watch {
     ///   by its whole interest and `.disconnect`; the owner's next read or write gets the error
     ///   itself. An error that stays comes again every turn, until `close()` or an empty interest.
     /// - Throws: `EPERM` for what cannot be waited on (a regular file), `EBADF`, and `EEXIST` for a
-    ///   descriptor which has a watch already; wait on a `dup` of it instead. `EMFILE` and the like
-    ///   from the first watch of a loop.
+    ///   descriptor which has a watch already; wait on a `dup` of it instead. `ENOSPC` and
+    ///   `ENOMEM` where the kernel has no room, `EMFILE` and the like from a loop's first watch.
     public init(
         _ loop: Loop, descriptor: CInt, interest: Interest, _ react: @escaping (Interest) -> Void
     ) throws(UVError) {
@@ -57,16 +57,14 @@ public final class Watch {
         self.descriptor = descriptor
         state = .closed
         slot = Int32(set.add(self))
-        // One that waits for nothing yet shows as well whether it could.
-        let first = interest.isEmpty ? .disconnect : interest.intersection(.everything)
-        let error = set.change(Int(slot), descriptor, from: [], to: first)
+        let interest = interest.intersection(.everything)
+        let error = set.begin(Int(slot), descriptor, interest)
         guard error == 0 else {
             set.remove(Int(slot))
             throw UVError(code: -error, call: "epoll_ctl")
         }
-        self.interest = first
+        self.interest = interest
         state = .open(react)
-        change(to: interest)
         let flags = fcntl(descriptor, F_GETFL)
         if flags & O_NONBLOCK == 0 { _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) }
     }
@@ -76,6 +74,7 @@ public final class Watch {
     public func change(to interest: Interest) {
         guard case .open = state else { return }
         let interest = interest.intersection(.everything)
+        guard interest != self.interest else { return }
         let error = set.change(Int(slot), descriptor, from: self.interest, to: interest)
         demand(error == 0, "cannot watch descriptor \(descriptor): errno \(error)")
         self.interest = interest
@@ -87,8 +86,8 @@ public final class Watch {
         // Letting go of the reaction may free its owner, which may call `close()` again: that must
         // find the state changed and nobody inside it.
         withExtendedLifetime(reaction) {
-            change(to: [])
             state = .closed
+            set.end(descriptor, interest)
             set.remove(Int(slot))
         }
     }
@@ -98,7 +97,7 @@ public final class Watch {
     var label: String { "watch of descriptor \(descriptor)" }
 
     func becameReady(_ events: UInt32) {
-        guard case .open(let reaction) = state else { return }
+        guard case .open(let reaction) = state, !interest.isEmpty else { return }
         let told = interest.told(events)
         if !told.isEmpty { reaction(told) }
     }

@@ -39,9 +39,11 @@ import CUV
                 guard let handle = unsafe handle else { fatalError("a callback without handle") }
                 unsafe HandleBox.of(handle.pointee.data).react(status, events)
             }
+            try loop.makeRoom(for: number)
             hold()
         } catch {
-            unsafe ready.deallocate()
+            // What is not a handle ends with this.
+            handle?.close()
             throw error
         }
     }
@@ -71,19 +73,36 @@ import CUV
         withExtendedLifetime(heldLoop) { heldLoop = nil }
     }
 
-    /// Has the kernel wait for something else. A descriptor for which it waits for nothing is not
-    /// in the set: it would be told of errors for ever.
+    /// Has the kernel wait for something. Only this needs room in the kernel, and can fail.
+    /// - Returns: 0 or an error number.
+    func begin(_ slot: Int, _ descriptor: CInt, _ interest: Interest) -> CInt {
+        let error = cproc_ready_begin(set.number, descriptor, interest.kernelEvents, tag(of: slot))
+        if error == 0, !interest.isEmpty { waiting += 1 }
+        hold()
+        return error
+    }
+
+    /// Has the kernel wait for something else. A descriptor for which it waits for nothing stays
+    /// in the set, so that coming back cannot fail; it may tell once of an error that it has.
     /// - Returns: 0 or an error number.
     func change(_ slot: Int, _ descriptor: CInt, from old: Interest, to new: Interest) -> CInt {
-        guard old != new else { return 0 }
-        let tag = UInt64(slots[slot].generation) << 32 | UInt64(UInt32(slot))
-        let error = cproc_ready_change(
-            set.number, descriptor, old.kernelEvents, new.kernelEvents, tag)
+        let error = cproc_ready_change(set.number, descriptor, new.kernelEvents, tag(of: slot))
         // What was closed before its watch is in no set any more.
         guard error == 0 || new.isEmpty else { return error }
         waiting += (new.isEmpty ? 0 : 1) - (old.isEmpty ? 0 : 1)
         hold()
         return 0
+    }
+
+    /// Has the kernel wait no longer.
+    func end(_ descriptor: CInt, _ interest: Interest) {
+        cproc_ready_end(set.number, descriptor)
+        if !interest.isEmpty { waiting -= 1 }
+        hold()
+    }
+
+    private func tag(of slot: Int) -> UInt64 {
+        UInt64(slots[slot].generation) << 32 | UInt64(UInt32(slot))
     }
 
     /// Ends the handle. The set itself ends with its last owner, after libuv let go of it.

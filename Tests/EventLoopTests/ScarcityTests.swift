@@ -26,11 +26,33 @@ struct ScarcityTests {
     func pool() async {
         await #expect(processExitsWith: .success) {
             let loop = try Loop()
-            try startPool(loop)
-            try loop.run()
+            try startPool()
             // Whoever asks now finds the threads, although no more can be made.
             var none = rlimit()
             #expect(unsafe setrlimit(__rlimit_resource_t(6), &none) == 0)
+            var wasDone = false
+            try queueWork(loop, {}, then: { wasDone = true })
+            try loop.run()
+            #expect(wasDone)
+            loop.close()
+        }
+    }
+
+    @Test("LOOP-32: queued work is refused where there is no thread for it, and done later")
+    func noThreads() async {
+        await #expect(processExitsWith: .success) {
+            let loop = try Loop()
+            var before = rlimit()
+            #expect(unsafe getrlimit(__rlimit_resource_t(9), &before) == 0)
+            // Without room for a stack: less memory than there is in use.
+            var none = rlimit(rlim_cur: 1 << 20, rlim_max: before.rlim_max)
+            #expect(unsafe setrlimit(__rlimit_resource_t(9), &none) == 0)
+            var error: UVError?
+            do throws(UVError) {
+                try queueWork(loop, {}, then: { fatalError("refused work ran") })
+            } catch let no { error = no }
+            #expect(unsafe setrlimit(__rlimit_resource_t(9), &before) == 0)
+            #expect(error?.code == -EAGAIN)
             var wasDone = false
             try queueWork(loop, {}, then: { wasDone = true })
             try loop.run()

@@ -40,9 +40,14 @@ typedef struct {
 /* A set of descriptors that is readable when one of them is ready (epoll(7)): its descriptor, or
  * minus an error number. */
 int cproc_ready_set(void);
-/* Waits with `after` instead of `before`; 0 is: not in the set. Returns 0 or an error number. */
-int cproc_ready_change(
-    int set, int descriptor, uint32_t before, uint32_t after, uint64_t tag);
+/* Waits for events of a descriptor that is not in the set. Needs room in the kernel. Returns 0 or
+ * an error number. */
+int cproc_ready_begin(int set, int descriptor, uint32_t events, uint64_t tag);
+/* Waits for other events of it; for none it stays in the set, and may tell once of an error that it
+ * has. Returns 0 or an error number. */
+int cproc_ready_change(int set, int descriptor, uint32_t events, uint64_t tag);
+/* Waits no longer. What was closed is in no set any more. */
+void cproc_ready_end(int set, int descriptor);
 /* What is ready now, at most CPROC_READY_LIMIT; what is left comes first in the next call. Returns
  * how many. */
 int cproc_ready_take(int set, cproc_ready *_Nonnull ready);
@@ -62,8 +67,21 @@ void cproc_original_descriptor_limit(uint64_t *soft, uint64_t *hard);
  * in it would make this process deaf. Call it at the start, on the main thread. */
 void cproc_clear_signal_mask(void);
 
-/* Whether `count` more threads could be made right now: makes them, and ends them. */
-int cproc_try_threads(size_t count);
+/* Blocking work for a thread of the pool. It belongs to the pool from `cproc_pool_submit` on until
+ * `run` is called, which may free it. */
+typedef struct cproc_work {
+    struct cproc_work *_Nullable next; /* the pool's */
+    void (*_Nonnull run)(void *_Nonnull context);
+    void *_Nonnull context;
+} cproc_work;
+
+/* Makes the threads that are missing to `threads`; they never end, and hear no signals. Safe to
+ * call again. Answers an error number if one cannot be made; those that were made stay. */
+int cproc_pool_start(size_t threads);
+
+/* Has a thread of the pool run `work` after all that was submitted before has begun. `EAGAIN`:
+ * there is no thread. */
+int cproc_pool_submit(cproc_work *_Nonnull work);
 
 /* Gives the heap's free pages and the program's code back to the kernel. For after a burst: malloc
  * itself keeps what lies between two things that stay, and most code ran for the last time. What is

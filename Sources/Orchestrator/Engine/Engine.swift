@@ -97,8 +97,8 @@ public final class Engine {
             // Before anything of ours can be left behind by a signal that ends us.
             loop = try Loop()
             signals = try EngineSignals(loop) { relay.heard($0) }
-            // With all its threads now: libuv ends the process when it cannot make them later.
-            try startPool(loop)
+            // With all its threads now: there may be no room for them later.
+            try startPool()
             let identity = try ProjectIdentity(file: project.file, name: project.name)
             directories = try ProjectDirectories(
                 identity, stateDirectory: project.stateDirectory, environment: ownEnvironment)

@@ -17,7 +17,7 @@ struct Fault: Hashable, CustomStringConvertible {
 
     /// Whether libuv may end the process before anything is taken: it does where it cannot have
     /// what we tried for it a moment earlier.
-    var mayAbort: Bool { ["pipe", "clone"].contains(kind) }
+    var mayAbort: Bool { kind == "pipe" }
 
     /// Without any memory from here on, Swift's runtime ends the process.
     static let neverPersistent: Set<String> = ["memory"]
