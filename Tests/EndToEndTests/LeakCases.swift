@@ -1,4 +1,3 @@
-import CBench
 import Glibc
 import Testing
 
@@ -18,12 +17,13 @@ struct LeakCases {
     func instrument() async throws {
         try await withBench { bench in
             try bench.makePipe("go")
+            try bench.makePipe("end")
             // The shell's second child is a zombie until the shell waits, which it never does.
             let script = """
                 sleep 300 & echo zero; read x <go
                 exec 5</dev/null
                 kept=$(head -c 3000000 /dev/zero | tr '\\0' x)
-                sleep 301 & : & exec 6<go
+                sleep 301 & : & read x <end
                 """
             var launch = Launch(["/bin/sh", "-c", script])
             launch.isOurs = false
@@ -31,7 +31,8 @@ struct LeakCases {
             try await bench.printed("zero", by: program)
             let before = Holdings(of: program.pid)
             #expect(before.excess(over: before, spare: 0) == [])
-            try bench.say("x\n", into: "go")
+            let pipe = try bench.say("x\n", into: "go")
+            defer { close(pipe) }
             try await bench.wait("the leak") { _ in
                 let excess = Holdings(of: program.pid).excess(over: before, spare: Self.spare)
                 return excess.count == 4
@@ -49,7 +50,7 @@ struct LeakCases {
 
     @Test("a thousand restarts leave nothing")
     func restarts() async throws {
-        try await withBench { bench in
+        try await withBench(isHeavy: true) { bench in
             try bench.config(services: [
                 .script(
                     "a", "echo >>count; echo line",
@@ -70,16 +71,17 @@ struct LeakCases {
 
     @Test("a thousand clients leave nothing, whether they take their answer or vanish")
     func clients() async throws {
-        try await withBench { bench in
+        try await withBench(isHeavy: true) { bench in
             try bench.config(services: [.puppet("a", "--flood 5")])
             let up = try bench.up()
             try await bench.answers()
+            let socket = try #require(bench.controlSocket)
             try await leavesNothing(bench, up) { _ in
-                for number in 0..<Self.count {
-                    try client(bench, number)
-                    // Other cases wait for their turn on this thread.
-                    await Task.yield()
+                let count = Self.count
+                let unanswered = await Polling.away {
+                    (0..<count).count { !Self.client(socket, $0) }
                 }
+                #expect(unanswered == 0)
                 // The last of them are heard of when one more has its answer.
                 try await bench.answers()
             }
@@ -87,33 +89,52 @@ struct LeakCases {
     }
 
     /// One client: it takes its answer, leaves in the middle of its request, or of a stream.
-    private func client(_ bench: Bench, _ number: Int) throws {
+    /// - Returns: Whether it had the answer that it took.
+    private nonisolated static func client(_ socket: String, _ number: Int) -> Bool {
+        let follow = { (stream: String) in "GET /v1/\(stream)?follow HTTP/1.1\r\nHost: x\r\n\r\n" }
         switch number % 4 {
-        case 0: #expect(bench.ask("GET", "/v1/status").hasPrefix("HTTP/1.1 200 "))
-        case 1: bench.vanish(after: "GET /v1/events?follow HTTP/1.1\r\nHost: x\r\n\r\n")
-        case 2: bench.vanish(after: "GET /v1/logs?follow HTTP/1.1\r\nHost: x\r\n\r\n")
-        default: bench.vanish(after: "POST /v1/down HTTP/1.1\r\nHost: x\r\nContent-Le")
+        case 0: return RawControl.ask(socket, "GET", "/v1/status").hasPrefix("HTTP/1.1 200 ")
+        case 1: RawControl.vanish(socket, after: follow("events"))
+        case 2: RawControl.vanish(socket, after: follow("logs"))
+        default:
+            RawControl.vanish(socket, after: "POST /v1/down HTTP/1.1\r\nHost: x\r\nContent-Le")
         }
+        return true
     }
 
     @Test("a thousand reloads leave nothing")
     func reloads() async throws {
-        try await withBench { bench in
+        try await withBench(isHeavy: true) { bench in
             let a = Service.puppet("a")
             let b = Service.command("b", ["/bin/sleep", "300"], "needs: [a]")
+            try bench.config(services: [a, b], as: "more.yaml")
+            try bench.config(services: [a], as: "less.yaml")
             try bench.config(services: [a])
             let up = try bench.up()
             try await bench.answers()
+            let socket = try #require(bench.controlSocket)
+            let directory = bench.directory
             try await leavesNothing(bench, up) { _ in
-                for number in 1...Self.count {
-                    try bench.config(services: number % 2 == 0 ? [a] : [a, b])
-                    let answer = bench.ask("POST", "/v1/reload")
-                    try #require(answer.hasPrefix("HTTP/1.1 200 "), "\(answer)\(bench.story)")
-                    await Task.yield()
+                let count = Self.count
+                let refusal = await Polling.away {
+                    (1...count).lazy.compactMap { Self.reload(directory, socket, $0) }.first
                 }
+                #expect(refusal == nil, "\(bench.story)")
             }
             #expect(bench.all("a", "start").count == 1)
         }
+    }
+
+    /// Changes the config to the other one and has it read.
+    /// - Returns: What was answered, if it was a refusal.
+    private nonisolated static func reload(
+        _ directory: String, _ socket: String, _ number: Int
+    ) -> String? {
+        let config = directory + "/orchestrator.yaml"
+        unsafe unlink(config)
+        unsafe link(directory + (number % 2 == 0 ? "/less.yaml" : "/more.yaml"), config)
+        let answer = RawControl.ask(socket, "POST", "/v1/reload", within: 30_000)
+        return answer.hasPrefix("HTTP/1.1 200 ") ? nil : "reload \(number): \(answer)"
     }
 
     /// Does `body` twice, with the number of the round. What the engine holds after the second must
@@ -159,21 +180,12 @@ extension Bench {
     }
 
     /// Writes into a named pipe that somebody reads or is about to read.
-    fileprivate func say(_ text: String, into name: String) throws {
+    /// - Returns: Our end, which has to stay open until then.
+    fileprivate func say(_ text: String, into name: String) throws -> CInt {
         let pipe = unsafe open(path(name), O_RDWR | O_CLOEXEC)
         guard pipe >= 0 else { throw BenchError("cannot open \(name): error \(errno)") }
-        defer { close(pipe) }
         let bytes = Array(text.utf8)
         _ = unsafe Glibc.write(pipe, bytes, bytes.count)
-    }
-
-    /// A client that connects, sends this and is gone.
-    fileprivate func vanish(after text: String) {
-        guard let path = controlSocket else { return }
-        let socket = unsafe cbench_connect(path)
-        guard socket >= 0 else { return }
-        let bytes = Array(text.utf8)
-        _ = unsafe send(socket, bytes, bytes.count, CInt(MSG_NOSIGNAL))
-        close(socket)
+        return pipe
     }
 }

@@ -89,7 +89,7 @@ struct FaultCases {
             let fault = Fault(kind: kind, at: at, goesOn: goesOn)
             var fired = false
             do {
-                try await withBench { bench in
+                try await withBench(isHeavy: !Self.isWhole) { bench in
                     let run = FaultRun(bench: bench, fault: fault, usual: usual)
                     let outcome = try await run.run()
                     fired = outcome.report.fired > 0

@@ -225,9 +225,15 @@ struct BenchError: Error, CustomStringConvertible {
 ///
 /// All cases are started at once and wait here for their turn, which the time limits of their
 /// suites count too. What a case waits for has a bound of its own each time.
+/// - Parameter isHeavy: Whether it keeps a processor busy by itself: one such runs at a time, so
+///   that those which measure time are left alone.
 @BenchActor
-func withBench(_ body: @BenchActor (Bench) async throws -> Void) async throws {
+func withBench(
+    isHeavy: Bool = false, _ body: @BenchActor (Bench) async throws -> Void
+) async throws {
+    if isHeavy { await Slots.heavy.enter() }
     await Slots.shared.enter()
+    let result: Result<Void, any Error>
     do {
         let bench = try Bench()
         do {
@@ -237,11 +243,13 @@ func withBench(_ body: @BenchActor (Bench) async throws -> Void) async throws {
             await bench.abandon()
             throw error
         }
+        result = .success(())
     } catch {
-        await Slots.shared.leave()
-        throw error
+        result = .failure(error)
     }
     await Slots.shared.leave()
+    if isHeavy { await Slots.heavy.leave() }
+    try result.get()
 }
 
 /// All cases share one thread of control: they wait most of the time, and wait elsewhere.
@@ -252,10 +260,13 @@ actor BenchActor {
 
 /// As many cases run at once as leave their timing alone.
 private actor Slots {
-    static let shared = Slots()
+    static let shared = Slots(4)
+    static let heavy = Slots(1)
 
-    private var free = 4
+    private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    private init(_ count: Int) { free = count }
 
     func enter() async {
         if free > 0 {

@@ -26,6 +26,13 @@ enum Polling {
         }
     }
 
+    /// Runs what waits on a thread of its own: all cases share one, and wait for it.
+    static func away<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
+        await withCheckedContinuation { (done: CheckedContinuation<R, Never>) in
+            run { done.resume(returning: body()) }
+        }
+    }
+
     private final class Work: Sendable {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
