@@ -74,7 +74,7 @@ struct ProbeCases {
             ])
             let up = try bench.up()
             try await bench.saw("a", "start")
-            try await bench.poll("status") { $0.contains("Connection refused") }
+            try await bench.poll("status") { $0.contains("nobody listens there") }
             let before = bench.holdings(of: up)
             var most = before
             for _ in 0..<20 {
