@@ -41,6 +41,13 @@ struct HouseRulesTests {
         }
     }
 
+    @Test("a number means one decision")
+    func decisionsAreNumbered() {
+        let names = Checkout.files.map(\.path).filter { $0.hasPrefix("docs/decisions/") }
+        let numbers = names.map { $0.dropFirst("docs/decisions/".count).prefix(4) }
+        #expect(numbers.count > 20 && Set(numbers).count == numbers.count, "\(names.sorted())")
+    }
+
     @Test("the walk over the checkout sees what is there")
     func walkSees() {
         let paths = Set(Checkout.files.map(\.path))
