@@ -3,7 +3,7 @@ import Glibc
 /// One reader of bytes that come from outside, and what must hold of it for any bytes.
 ///
 /// A crash, a hang and a leak are found by whoever runs it; a broken promise it finds itself.
-protocol FuzzTarget: SendableMetatype {
+protocol FuzzTarget: Sendable, SendableMetatype {
     /// Its name on the command line, and the folder of its corpus.
     static var name: String { get }
     /// Made once for many inputs.
