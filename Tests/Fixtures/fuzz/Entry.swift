@@ -19,6 +19,24 @@ func chosen(_ name: String) -> (any FuzzTarget)? {
         unsafe target.read(Array(UnsafeBufferPointer(start: start, count: count)))
         return 0
     }
+
+    /// The package manager has a program begin at its name and `_main`, whatever else there is.
+    @_cdecl("fuzz_main")
+    public func fuzzMain(
+        _ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+    ) -> CInt {
+        var count = count
+        var arguments = unsafe arguments
+        return unsafe runDriver(&count, &arguments, fuzzOne)
+    }
+
+    /// libFuzzer's own main, for programs that have one (`FuzzerInterface.h`).
+    @_silgen_name("LLVMFuzzerRunDriver")
+    private func runDriver(
+        _ count: UnsafeMutablePointer<CInt>,
+        _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>,
+        _ read: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+    ) -> CInt
 #else
     /// Without libFuzzer: inputs from files, and a number of random changes of each.
     @main
