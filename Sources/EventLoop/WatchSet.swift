@@ -2,7 +2,7 @@ import CProcess
 import CUV
 
 /// What all watches of a loop wait on: one epoll set, itself a single handle of libuv (decision
-/// 0044).
+/// 0046).
 @safe final class WatchSet {
     private struct Slot {
         unowned var watch: Watch?
