@@ -104,7 +104,9 @@ pid_t cproc_clone(
         /* The child resets our handlers itself, before it lets any signal in. */
         pid_t pid = clone(
             entry, stack->base + stack->size, (int)(flags | SIGCHLD), argument, (int *)pidfd);
-        return pid >= 0 ? pid : -errno;
+        if (pid >= 0) return pid;
+        atomic_store(pidfd, -1);
+        return -errno;
     }
     clone_arguments arguments = {
         .flags = flags | CLEAR_SIGHAND | (cgroup >= 0 ? INTO_CGROUP : 0),
@@ -114,5 +116,8 @@ pid_t cproc_clone(
         .stack_size = stack->size,
         .cgroup = cgroup >= 0 ? (uint64_t)cgroup : 0,
     };
-    return (pid_t)clone3_call(&arguments, sizeof arguments, entry, argument);
+    long pid = clone3_call(&arguments, sizeof arguments, entry, argument);
+    /* The kernel says the number before the last of its checks: then somebody else's is next. */
+    if (pid < 0) atomic_store(pidfd, -1);
+    return (pid_t)pid;
 }

@@ -311,7 +311,8 @@ cproc_features cproc_spawner_features(const cproc_spawner *spawner) { return spa
 int cproc_spawner_submit(cproc_spawner *spawner, cproc_order *order)
 {
     int error = 0;
-    /* Orders that took all descriptors for their pipes would leave none for any pidfd. */
+    /* Orders that took all descriptors for their pipes would leave none for any pidfd. Who opens
+     * something in the very moment may still be quicker. */
     order->seat = fcntl(spawner->event, F_DUPFD_CLOEXEC, 3);
     if (order->seat < 0) error = errno;
     pthread_mutex_lock(&spawner->lock);

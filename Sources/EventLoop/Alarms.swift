@@ -64,8 +64,9 @@ public final class Alarms<ID: Hashable> {
     public func close() {
         guard case .open(let core, let watch) = state else { return }
         state = .closed
-        watch.close()
+        // The watch last: it may be all that holds the loop.
         core.close()
+        watch.close()
     }
 
     deinit { close() }

@@ -132,6 +132,7 @@ import Glibc
             unfinishedWork == 0, "cannot close the loop: \(unfinishedWork) queued work unfinished")
         phase = .closed
         watches?.close()
+        watches = nil
         let bodies = turnEnds
         turnEnds = []
         defer { withExtendedLifetime(bodies) {} }

@@ -185,4 +185,20 @@ struct AlarmsTests {
         alarms.close()
         loop.close()
     }
+
+    @Test("armed alarms may be the last that hold the loop", arguments: [true, false])
+    func lastHolder(isClosed: Bool) async throws {
+        weak var loop: Loop?
+        do {
+            let alarms = try {
+                let made = try Loop()
+                loop = made
+                return try Alarms<Int>(made, clock: .awake) { _ in }
+            }()
+            alarms.arm(1, after: .seconds(3600))
+            #expect(loop != nil)
+            if isClosed { alarms.close() }
+        }
+        #expect(loop == nil)
+    }
 }

@@ -136,6 +136,9 @@ public final class Engine {
         loop.onTurnEnd { [unowned self] in turn() }
         // After what the turn did, so that nobody waits for the disk, and nothing for the next one.
         journal.attach(to: loop)
+        journal.onLoss = { [options] lost, error in
+            options.onTrouble?("\(lost) events could not be recorded: \(error)")
+        }
     }
 
     /// Runs the project to its end.
@@ -148,6 +151,7 @@ public final class Engine {
             try loop.run()
         } catch {
             tell("defect", .error, "the loop failed: \(error)")
+            journal.close()
         }
         guard case .over(let result) = phase else {
             return ProjectResult(outcome: nil, cause: "the loop ended by itself", survivors: [])

@@ -10,7 +10,7 @@ public struct EngineOptions {
     public var onEvent: ((EventRecord) -> Void)?
     /// Hears every line of output, on the loop's thread; it must not wait. `nil`: nobody looks.
     public var onLine: ((LogLine) -> Void)?
-    /// Hears of trouble at the very end, when there is no journal any more.
+    /// Hears of trouble that the journal cannot hold: events that are lost, and the very end.
     public var onTrouble: ((String) -> Void)?
 
     /// The options of a run nobody looks at.

@@ -67,8 +67,8 @@ import Stoic
     /// Launches that have no outcome yet.
     public var launchesUnderWay: Int { pending.count }
 
-    /// Launches `request`; `then` gets the outcome in a later turn of the loop (at once only when
-    /// closed, or with 65,536 launches under way).
+    /// Launches `request`; `then` gets the outcome in a later turn of the loop, or at once if it
+    /// cannot be taken: when closed, with 65,536 launches under way, without a descriptor left.
     ///
     /// Bounded by the kernel alone: an exec from a dead network file system takes as long as that
     /// does, and holds back the launches behind it on its thread.

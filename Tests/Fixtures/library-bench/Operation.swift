@@ -45,7 +45,8 @@ extension Operation {
             let loop = try await measure(amount) { try await nothing() }
             let whole = try await measure(amount) { try await operation() }
             return Figure(
-                allocations: whole.allocations, nanoseconds: whole.nanoseconds - loop.nanoseconds)
+                allocations: whole.allocations, mostAllocations: whole.mostAllocations,
+                nanoseconds: whole.nanoseconds - loop.nanoseconds)
         }
     }
 

@@ -22,14 +22,14 @@ struct Record: Codable {
         try (encoder.encode(self) + Data("\n".utf8)).write(to: URL(fileURLWithPath: path))
     }
 
-    /// The most `name` may allocate: what was recorded, and where that is anything one more. Where
-    /// tasks run beside each other, their order has a share in it, and so has what else the machine
-    /// does: whether a timer begins, who is waited for. There it is ten and a seventh more.
+    /// The most `name` may allocate in its best batch: what was recorded of the worst, and where
+    /// that is anything one more. Where tasks run beside each other, what else the machine does has
+    /// a share in it: there it is a seventh more.
     func limit(of name: String) -> Double? {
         lines.first { $0.name == name }.map { line in
             guard line.allocations > 0 else { return 0 }
             guard line.allocations > 10 else { return line.allocations + 1 }
-            return (line.allocations * 8 / 7).rounded(.up) + 10
+            return (line.allocations * 8 / 7).rounded(.up)
         }
     }
 }

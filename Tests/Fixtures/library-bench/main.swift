@@ -42,7 +42,8 @@ let missed = try await withAmbient {
             "\(column(bare, 0)) \(column(ratio, 2)) \(operation.bare)  \(operation.name)")
         lines.append(
             Record.Line(
-                name: operation.name, allocations: figure.allocations,
+                name: operation.name,
+                allocations: figure.allocations == 0 ? 0 : figure.mostAllocations,
                 ratio: (ratio * 100).rounded() / 100, bare: operation.bare.rawValue))
         if let most = operation.target?.allocations, figure.allocations > most {
             missed.append("\(operation.name): \(figure.allocations) allocations, target \(most)")
