@@ -1,5 +1,6 @@
 import Stoic
 
+internal import CProcess
 internal import EventLoop
 internal import Glibc
 
@@ -9,14 +10,14 @@ final class SelfPipe: Sendable {
     private let writeEnd: OwnedDescriptor
 
     init() throws(SystemError) {
-        var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { throw SystemError("make", "a pipe", code: errno) }
-        readEnd = OwnedDescriptor(owning: ends[0])
-        writeEnd = OwnedDescriptor(owning: ends[1])
-        for end in ends {
-            guard fcntl(end, F_SETFD, FD_CLOEXEC) == 0, fcntl(end, F_SETFL, O_NONBLOCK) == 0 else {
-                throw SystemError("set up", "a pipe", code: errno)
-            }
+        var ours: Int32 = -1
+        var theirs: Int32 = -1
+        let error = unsafe cproc_pipe(&ours, &theirs)
+        guard error == 0 else { throw SystemError("make", "a pipe", code: error) }
+        readEnd = OwnedDescriptor(owning: ours)
+        writeEnd = OwnedDescriptor(owning: theirs)
+        guard fcntl(theirs, F_SETFL, O_NONBLOCK) == 0 else {
+            throw SystemError("set up", "a pipe", code: errno)
         }
     }
 
