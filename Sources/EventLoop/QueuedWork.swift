@@ -31,8 +31,8 @@ private let poolThreads = 4
 /// Work of all loops that has begun or waits, for `endProcess`.
 private let outstanding = Mutex(0)
 
-/// Ends the process. At an ordinary exit libuv waits for queued work without a bound (a lookup of a
-/// name can take minutes); nobody needs its result any more, so it is left behind.
+/// Ends the process. An ordinary exit takes apart what queued work still uses, and that can go on
+/// for minutes (a lookup of a name); nobody needs its result any more, so it is left behind.
 public func endProcess(with code: CInt) -> Never {
     guard outstanding.withLock({ $0 > 0 }) else { exit(code) }
     fflush(nil)
