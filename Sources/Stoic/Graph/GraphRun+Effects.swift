@@ -63,7 +63,7 @@ extension GraphRun {
         inside.cause = cause
         inside.path = ScopePath(provide.key.name, inside: context.path)
         // What it runs may ask how much time it has.
-        inside.ambient.deadline = .in(limit, clock: inside.ambient.livenessClock)
+        inside.ambient.deadline = .in(limit, clock: clocks.liveness)
         return inside
     }
 

@@ -23,6 +23,8 @@ final class GraphRun: Sendable {
     let provides: [Provide]
     let control: GraphControl
     let context: Context
+    /// The two times of the machine.
+    let clocks: CallClocks
     let values = ServiceValues()
     /// The body of `run`: it may be cancelled before it begins.
     let body: OwnedBody
@@ -38,7 +40,8 @@ final class GraphRun: Sendable {
     private let origins: (awake: AnyClock.Instant, boot: AnyClock.Instant)
 
     init(
-        _ graph: ServiceGraph, exitBudget: Duration, stopTimeout: Duration, control: GraphControl
+        _ graph: ServiceGraph, exitBudget: Duration, stopTimeout: Duration,
+        clock: (any Clock<Duration>)?, control: GraphControl
     ) {
         label = graph.label
         provides = graph.provides
@@ -48,8 +51,8 @@ final class GraphRun: Sendable {
         context.abandoned = AbandonedWork(inside: context.abandoned)
         self.context = context
         body = OwnedBody(CauseBox(inside: context.cause))
-        let ambient = context.ambient
-        origins = (ambient.livenessClock.now, ambient.clock.now)
+        clocks = CallClocks(given: clock, in: context.ambient)
+        origins = (clocks.liveness.now, clocks.clock.now)
         timers = Mutex([:])
         let specs = zip(graph.specs, graph.provides).map { spec, provide in
             var spec = spec
@@ -58,7 +61,7 @@ final class GraphRun: Sendable {
         }
         let settings = LifecycleMachine.Settings(
             exitBudget: exitBudget, stopsInParallel: graph.stopOrder == .parallel,
-            random: ambient.random.stream())
+            random: context.ambient.random.stream())
         do {
             machine = Mutex(try LifecycleMachine(specs, settings: settings))
         } catch {
@@ -117,18 +120,16 @@ final class GraphRun: Sendable {
     }
 
     private var now: Instant {
-        let ambient = context.ambient
-        return Instant(
-            awake: origins.awake.duration(to: ambient.livenessClock.now),
-            boot: origins.boot.duration(to: ambient.clock.now))
+        Instant(
+            awake: origins.awake.duration(to: clocks.liveness.now),
+            boot: origins.boot.duration(to: clocks.clock.now))
     }
 
     /// The timers that wait on this clock.
     func timers(on clock: ClockKind) -> GraphTimers {
         timers.withLock { all in
             if let timers = all[clock] { return timers }
-            let ambient = context.ambient
-            let own = clock == .awake ? ambient.livenessClock : ambient.clock
+            let own = clock == .awake ? clocks.liveness : clocks.clock
             let timers = GraphTimers(own) { [weak self] timer in self?.post(.timer(.fired(timer))) }
             all[clock] = timers
             return timers

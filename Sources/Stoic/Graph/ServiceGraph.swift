@@ -75,16 +75,20 @@ public struct ServiceGraph: Sendable {
     ///   - exitBudget: How long all stops together may take; default 30 s.
     ///   - stopTimeout: How long one stop may take before it is cancelled, where its service does
     ///     not say; default 10 s. A second later it is left behind and the next one runs.
+    ///   - clock: Whose time all limits of the run take; the ambient liveness clock unless given.
+    ///     Services and `body` keep the ambient ones.
     ///   - body: Runs once everything has started.
     /// - Throws: What `body` throws; `ServiceGraphError.startFailed` with the culprit;
     ///   `.stoppedBeforeStart`; `CancellationError` when the caller is cancelled before everything
     ///   has started; what the work of a service throws. Failed stops are reported, not thrown.
     public nonisolated(nonsending) func run<R>(
         exitBudget: Duration = .seconds(30), stopTimeout: Duration = .seconds(10),
+        clock: (any Clock<Duration>)? = nil,
         _ body: nonisolated(nonsending) (Services) async throws -> R
     ) async throws -> R {
         if let cause = control.stopCause { throw ServiceGraphError.stoppedBeforeStart(cause) }
-        let run = GraphRun(self, exitBudget: exitBudget, stopTimeout: stopTimeout, control: control)
+        let run = GraphRun(
+            self, exitBudget: exitBudget, stopTimeout: stopTimeout, clock: clock, control: control)
         control.enter(run)
         defer { control.leave(run) }
         return try await withContext(run.context) {

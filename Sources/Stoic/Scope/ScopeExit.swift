@@ -7,15 +7,13 @@ struct ScopeExit {
 
     let core: ScopeCore
     let exit: Exit
-    /// Judges what hangs: time in which the process could not run does not count.
-    let clock: AnyClock
+    /// When the whole end is over. Its clock judges what hangs.
     let end: Deadline
 
-    init(_ core: ScopeCore, exit: Exit, budget: Duration) {
+    init(_ core: ScopeCore, exit: Exit, end: Deadline) {
         self.core = core
         self.exit = exit
-        clock = core.context.ambient.livenessClock
-        end = .in(budget, clock: clock)
+        self.end = end
     }
 
     /// Runs to its end within the budget, whatever hangs.
@@ -34,7 +32,7 @@ struct ScopeExit {
         core.cause.record(.scopeClosed)
         for fork in forks { fork.task.cancel() }
         let wait = min(Self.forkWait, max(end.remaining, .zero) / 2)
-        let deadline = Deadline.in(wait, clock: clock)
+        let deadline = Deadline.in(wait, clock: end.clock)
         let site = Site("a fork that was cancelled")
         for fork in forks where await fork.ended.wait(for: site, until: deadline) == nil {
             await abandon(fork)
@@ -64,7 +62,7 @@ struct ScopeExit {
         let slot = StopSlot(stopTimeout: finalizer.timeout, remaining: end.remaining, later: left)
         let exit = exit
         let label = finalizer.label
-        let run = BoundedRun(clock: clock, slot: slot, owner: core.abandoned)
+        let run = BoundedRun(clock: end.clock, slot: slot, owner: core.abandoned)
         let outcome = await run.run {
             try await finalizer.run(exit)
         } late: { result in

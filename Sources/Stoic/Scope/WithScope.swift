@@ -5,14 +5,16 @@
 /// - Parameters:
 ///   - label: Its name in events.
 ///   - exitBudget: How long the whole end may take; default 30 s.
+///   - clock: Whose time the end takes; the ambient liveness clock unless given.
 ///   - body: Gets the scope on loan. Write `(scope: borrowing Scope) in`.
 /// - Throws: What `body` throws. Failed forks come out beside it as `ConcurrentFailure` where `E`
 ///   can hold one, and are reported in any case. Failed finalizers are reported, never thrown.
 public nonisolated(nonsending) func withScope<R, E: Error>(
-    _ label: String, exitBudget: Duration = .seconds(30),
+    _ label: String, exitBudget: Duration = .seconds(30), clock: (any Clock<Duration>)? = nil,
     body: nonisolated(nonsending) (borrowing Scope) async throws(E) -> R
 ) async throws(E) -> R {
     let core = ScopeCore(label)
+    let time = CallClocks(given: clock, in: core.context.ambient).liveness
     let live = LiveWork.watching
     let open = live?.begin(.scope, Site("a scope"), label)
     defer { if let open { live?.end(open) } }
@@ -22,7 +24,9 @@ public nonisolated(nonsending) func withScope<R, E: Error>(
     let before = core.failures
     await withContext(core.context) {
         let exit = core.exit(of: result.failure, besideFailed: before)
-        await shielded { await ScopeExit(core, exit: exit, budget: exitBudget).run() }
+        await shielded {
+            await ScopeExit(core, exit: exit, end: .in(exitBudget, clock: time)).run()
+        }
     }
     let forks = core.failures
     if !forks.isEmpty {

@@ -12,7 +12,7 @@ public enum SupervisionStrategy: Hashable, Sendable {
 public struct SupervisionIntensity: Hashable, Sendable {
     /// Restarts allowed within `window`, of all children together; at least 0.
     public let count: Int
-    /// On the ambient clock.
+    /// On the clock of the supervisor: the ambient one unless another was given.
     public let window: Duration
 
     /// - Precondition: `count` is not negative, `window` is positive.
@@ -95,7 +95,7 @@ public enum SupervisorError: Error, Sendable {
         public let child: String
         /// What it threw; `nil` if it ended although it should not.
         public let error: (any Error)?
-        /// When, on the ambient clock.
+        /// When, on the clock of the supervisor.
         public let instant: AnyClock.Instant
     }
 }

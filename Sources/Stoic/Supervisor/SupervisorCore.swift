@@ -46,6 +46,7 @@ final class SupervisorCore: Sendable {
     }
 
     let rules: Supervision
+    let clocks: CallClocks
     let context: Context
     let cause: CauseBox
     /// The body of `withSupervisor`.
@@ -55,9 +56,10 @@ final class SupervisorCore: Sendable {
     let idle = Completion<Void>()
     let state: Mutex<State>
 
-    init(_ label: String, _ rules: Supervision) {
+    init(_ label: String, _ rules: Supervision, clock: (any Clock<Duration>)?) {
         self.rules = rules
         var context = Context.current
+        clocks = CallClocks(given: clock, in: context.ambient)
         cause = CauseBox(inside: context.cause)
         body = OwnedBody(cause)
         context.cause = cause
@@ -67,7 +69,7 @@ final class SupervisorCore: Sendable {
         state = Mutex(State(random: context.ambient.random.stream()))
     }
 
-    var clock: AnyClock { context.ambient.clock }
+    var clock: AnyClock { clocks.clock }
 
     /// Declares a child; it starts as soon as the supervisor comes to it.
     func add(_ spec: ChildSpec) throws(SupervisorError) {

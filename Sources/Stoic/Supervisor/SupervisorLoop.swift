@@ -22,7 +22,7 @@ struct SupervisorLoop {
         }
         core.state.withLock { $0.isClosing = true }
         let all = core.state.withLock { Array($0.children.indices) }
-        let end = Deadline.in(exitBudget, clock: core.context.ambient.livenessClock)
+        let end = Deadline.in(exitBudget, clock: core.clocks.liveness)
         _ = await stop(all, until: end)
         core.idle.fulfil(())
     }
@@ -109,7 +109,7 @@ struct SupervisorLoop {
         var again = [index]
         let others = taken(along: index)
         if !others.isEmpty {
-            let end = Deadline.in(exitBudget, clock: core.context.ambient.livenessClock)
+            let end = Deadline.in(exitBudget, clock: core.clocks.liveness)
             let deaf = await stop(others, until: end)
             if let deaf {
                 fail(.childIgnoredStop(child: deaf))

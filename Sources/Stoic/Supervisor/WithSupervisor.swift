@@ -40,14 +40,17 @@ public struct Supervisor: ~Copyable, Sendable {
 ///   - label: Its name in events.
 ///   - rules: What follows the end of a child.
 ///   - exitBudget: How long stopping all children may take; default 30 s.
+///   - clock: Whose time delays, windows and stops take; unless given, the ambient clock for delays
+///     and windows, and the ambient liveness clock for stops. Children keep the ambient ones.
 ///   - body: Gets the supervisor on loan. Write `(supervisor: borrowing Supervisor) in`.
 /// - Throws: What `body` throws; `SupervisorError` when a child failed too often or beyond mending.
 ///   Then the body is cancelled with the cause `.siblingFailed`.
 public nonisolated(nonsending) func withSupervisor<R>(
     _ label: String, _ rules: Supervision = Supervision(), exitBudget: Duration = .seconds(30),
+    clock: (any Clock<Duration>)? = nil,
     body: nonisolated(nonsending) (borrowing Supervisor) async throws -> R
 ) async throws -> R {
-    let core = SupervisorCore(label, rules)
+    let core = SupervisorCore(label, rules, clock: clock)
     let result: Result<R, any Error> = await withContext(core.context) {
         let loop = spawn { await SupervisorLoop(core: core, exitBudget: exitBudget).run() }
         let result = await runBody(body, core)
