@@ -55,6 +55,9 @@ public struct ServiceDefinition: Hashable, Sendable {
     @Shared public var launch: LaunchDefinition
     /// How it says, or shows, that it is ready.
     public var ready: ReadyDefinition
+    /// How it is probed for whether it lives, once it is ready; `spec.liveThreshold` says how many
+    /// failures are too many.
+    public var live: Shared<LiveDefinition>?
     /// Whether it gets a control channel.
     public var hasControlChannel: Bool
     /// The stop commands its ladder names by index.
@@ -74,6 +77,7 @@ public struct ServiceDefinition: Hashable, Sendable {
         description = nil
         self.launch = launch
         ready = spec.kind == .service ? .started(for: .zero) : .completion
+        live = nil
         hasControlChannel = false
         stopCommands = []
         reloadSignal = 1
@@ -202,6 +206,33 @@ public indirect enum ReadyDefinition: Hashable, Sendable {
     case all([ReadyDefinition])
     /// One of these.
     case any([ReadyDefinition])
+}
+
+/// How a service is probed for whether it lives.
+public struct LiveDefinition: Hashable, Sendable {
+    /// What shows that it does.
+    public var probe: Probe
+    /// From readiness to the first probe, and from the end of each to the next. Default 10 s.
+    public var interval: Duration
+    /// What takes longer has failed. Default 5 s.
+    public var timeout: Duration
+
+    /// A probe, and how often it is run.
+    public init(probe: Probe, interval: Duration = .seconds(10), timeout: Duration = .seconds(5)) {
+        self.probe = probe
+        self.interval = interval
+        self.timeout = timeout
+    }
+
+    /// What shows that a service lives.
+    public enum Probe: Hashable, Sendable {
+        /// A TCP port accepts connections.
+        case tcp(host: String, port: UInt16)
+        /// A Unix socket accepts connections; absolute, or `@abstract`.
+        case unix(String)
+        /// A command exits with 0.
+        case exec([Template])
+    }
 }
 
 /// What becomes of a service's output.

@@ -22,12 +22,12 @@ extension ProcessRun {
                 .processOutlived, .error, [service, .init("pids", pids.joined(separator: " "))])
         case .defect(let words):
             life.events.report(.graphDefect, .error, [service, .init("what", words)])
-        // The graph around it tells of starts and stops; the rest needs plans, restarts, watchdogs
-        // or needs, which one program of a graph does not have.
+        // The graph around it tells of starts and stops; the rest needs plans, restarts, watchdogs,
+        // probes or needs, which one program of a graph does not have.
         case .accepted, .refused, .projectUp, .projectStopping, .forced, .projectEnded,
             .budgetExceeded, .paused, .planStarted, .planSettled, .planRolledBack, .waiting,
             .launching, .launched, .notReady, .completed, .timeoutExtended, .extensionRefused,
-            .channelOpened, .watchdogSet, .healthy, .failed, .exited, .restartScheduled, .gaveUp,
+            .channelOpened, .watchdogSet, .healthy, .probeFailed, .probePassed, .failed, .exited, .restartScheduled, .gaveUp,
             .needLost, .stopRequested, .stopping, .stopAnswered, .stopCommandRun, .mainExited,
             .stopped, .abandonedTreeEmpty, .reloadSent, .forgotten, .stale, .noted:
             break

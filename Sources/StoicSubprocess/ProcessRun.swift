@@ -152,8 +152,8 @@ final class ProcessRun {
             ownTimers?.postpone(timer, by: pause, fired: due.removeValue(forKey: timer))
         case .release: release()
         case .endProject: end()
-        // There are no reloads, no stop commands and no plans here.
-        case .endReadiness, .sendReload, .runStopCommand, .forget: break
+        // There are no probes, no reloads, no stop commands and no plans here.
+        case .endReadiness, .watchLiveness, .endLiveness, .sendReload, .runStopCommand, .forget: break
         }
     }
 

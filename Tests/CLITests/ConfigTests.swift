@@ -71,12 +71,14 @@ struct ConfigTests {
             ready: notify
             reload: USR1
             watchdog: 10s
+            live: {unix: run/api.sock, interval: 3s, threshold: 7}
             start: manual
             essential: true
             onStartFailure: keep
           log:
             command: [sh, -c, "echo hi"]
             ready: {log: "^ready [0-9]+$"}
+            live: {exec: [check, "a b"], timeout: 2s}
         """#
 
     @Test("CLI-23: what config prints loads to the same project")

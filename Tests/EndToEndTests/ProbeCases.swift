@@ -65,6 +65,57 @@ struct ProbeCases {
         }
     }
 
+    @Test("C27, RDY-38: liveness probes that hang do not pile up, and the service is started again")
+    func hangingLiveness() async throws {
+        try await withBench { bench in
+            let probe = "[\(bench.identity.puppet), probe, --kid, stubborn, --term, ignore]"
+            try bench.config(services: [
+                .puppet(
+                    "a", "",
+                    "live: {exec: \(probe), interval: 200ms, timeout: 500ms, threshold: 3}"),
+                .puppet("b"),
+            ])
+            let up = try bench.up()
+            var mostAtOnce = 0
+            try await bench.wait("two failures of the service", within: .seconds(30)) { bench in
+                let living = bench.all("probe", "start").count(where: \.isAlive)
+                mostAtOnce = max(mostAtOnce, living)
+                return bench.told("service.failed", "a").count >= 2
+            }
+            #expect(mostAtOnce <= 1, "\(mostAtOnce) probes at once\n\(bench.story)")
+            #expect(bench.all("a", "bye").count >= 1, "asked to stop, not killed\n\(bench.story)")
+            let failure = bench.told("service.failed", "a").first?.message ?? ""
+            #expect(failure.contains("3 liveness probes failed"), "\(failure)")
+            #expect(failure.contains("took longer than 500 ms"), "\(failure)")
+            let counted = bench.told("service.probeFailed", "a").map(\.message)
+            #expect(counted.first?.contains("(1 of 3)") == true, "\(counted)")
+            #expect(bench.told("service.failed", "b").isEmpty)
+            let begun = Moment.now
+            try await bench.must("down")
+            #expect(Moment.now - begun < .seconds(3))
+            try await bench.end(of: up)
+            let left = bench.all("probe-kid", "start") + bench.all("probe", "start")
+            #expect(!left.contains { $0.isAlive }, "\(bench.story)")
+        }
+    }
+
+    @Test("C27, RDY-39: a stop ends a liveness probe that hangs, and does not wait for it")
+    func stopInLivenessProbe() async throws {
+        try await withBench { bench in
+            let probe = "[\(bench.identity.puppet), probe, --kid, setsid, --term, ignore]"
+            try bench.config(services: [
+                .puppet("a", "", "live: {exec: \(probe), interval: 100ms, timeout: 60s}")
+            ])
+            let up = try bench.up()
+            let kid = try await bench.saw("probe-kid", "start")
+            let begun = Moment.now
+            up.signal(SIGTERM)
+            try await bench.end(of: up)
+            #expect(Moment.now - begun < .seconds(3))
+            #expect(!kid.isAlive)
+        }
+    }
+
     @Test("C27: a port that nobody opens costs one socket at a time, and none afterwards")
     func closedPort() async throws {
         try await withBench { bench in

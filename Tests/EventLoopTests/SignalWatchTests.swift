@@ -36,9 +36,7 @@ struct SignalWatchTests {
             try loop.run(atMost: .seconds(20))
             watch.close()
             loop.close()
-            // `raise`, not `kill`: this thread has it before the call returns. What is sent to the
-            // process may reach another thread later, when this one has already ended it.
-            raise(SIGUSR1)
+            deliverHere(SIGUSR1)
         }
     }
 
@@ -62,10 +60,20 @@ struct SignalWatchTests {
             let watch = try SignalWatch(loop, signal: SIGUSR1) {
                 Issue.record("told after it was closed")
             }
-            // This thread has it before the call returns; another might, after the watch closed.
-            #expect(raise(SIGUSR1) == 0)
+            deliverHere(SIGUSR1)
             watch.close()
             loop.close()
         }
     }
+}
+
+/// Sends a signal to this thread, which has it when this returns. What is sent to the process may
+/// reach another thread, later: after the watch closed, or after this one has ended the process.
+/// The threads that tests run on may block signals.
+private func deliverHere(_ signal: CInt) {
+    var set = sigset_t()
+    unsafe sigemptyset(&set)
+    unsafe sigaddset(&set, signal)
+    #expect(unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil) == 0)
+    #expect(raise(signal) == 0)
 }

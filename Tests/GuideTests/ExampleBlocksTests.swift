@@ -10,7 +10,7 @@ struct ExampleBlocksTests {
         .filter { $0.hasPrefix("Stoic") || $0 == "ServiceKit" }
         .flatMap { Build.files(under: "Sources/" + $0, endingWith: ".swift") }
 
-    private static func blocks() throws -> [Block] {
+    static func blocks() throws -> [Block] {
         try pages.flatMap { Block.inPage($0, try Build.read("\(Build.root)/\($0)")) }
             + sources.flatMap { Block.inComments(of: $0, try Build.read("\(Build.root)/\($0)")) }
     }

@@ -12,7 +12,7 @@ struct DiagnosticTests {
                 "stop_grace_period: 1s",
                 "services.a: unknown key \"stop_grace_period\" (use stopTimeout)"
             ),
-            ("healthcheck: {}", "services.a: unknown key \"healthcheck\" (use ready)"),
+            ("healthcheck: {}", "services.a: unknown key \"healthcheck\" (use ready, or live)"),
             ("env: {}", "services.a: unknown key \"env\" (use environment)"),
             ("cwd: x", "services.a: unknown key \"cwd\" (use workingDirectory)"),
             (
@@ -296,6 +296,10 @@ struct DiagnosticTests {
             (
                 "type: oneshot\nwatchdog: 1s",
                 "services.a.watchdog: watchdog is not for a oneshot, and a is one"
+            ),
+            (
+                "type: oneshot\nlive: {tcp: 80}",
+                "services.a.live: live is not for a oneshot, and a is one"
             ),
             (
                 "type: oneshot\nrestart: always",

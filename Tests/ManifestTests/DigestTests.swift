@@ -54,6 +54,7 @@ struct DigestTests {
             "ready: notify", "ready: {all: [notify, {tcp: 81}]}", "limits: {nofile: 10}",
             "environment: {A: \"1\", B: \"3\"}", "environment: {A: \"1\"}",
             "inheritEnvironment: false", "output: {separate: true}", "output: {file: x.log}",
+            "live: {tcp: 80}",
         ])
     func changed(_ key: String) throws {
         let name = key.prefix { $0 != ":" }

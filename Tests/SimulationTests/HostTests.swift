@@ -131,6 +131,21 @@ struct HostTests {
         #expect(failed.map { $0 <= "12.0" && $0 > "11" } == true, "\(failed ?? "never")")
     }
 
+    @Test("SIM-16: liveness probes succeed until the process hangs")
+    func liveness() throws {
+        let lives = try Self.run { scenario in
+            scenario.specs[0].liveThreshold = 2
+            scenario.until = .seconds(60)
+        }
+        #expect(!Self.lines(lives, "db").contains { $0.contains("probe") })
+        let hung = try Self.run(Incident(.hang("db"), at: .seconds(15))) { scenario in
+            scenario.specs[0].liveThreshold = 2
+            scenario.until = .seconds(60)
+        }
+        let failed = Self.lines(hung, "db").first { $0.hasSuffix("service.failed") }
+        #expect(failed.map { $0 <= "36" && $0 > "34" } == true, "\(failed ?? "never")")
+    }
+
     @Test("SIM-4: a delay goes on while the machine sleeps; a start is not judged by sleep")
     func sleep() throws {
         let delayed = try Self.run(

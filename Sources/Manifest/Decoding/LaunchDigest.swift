@@ -68,7 +68,7 @@ struct StableHash {
 
 extension ServiceDefinition {
     /// What `spec.launchDigest` is: a hash of everything a running incarnation cannot take over
-    /// (its launch, its kind of readiness, its pipes, its channel, its watchdog), independent of
+    /// (its launch, its kind of readiness, its probes, its pipes, its channel, its watchdog), independent of
     /// the order and the formatting of keys. Bump the version when the encoding changes.
     /// - Parameter files: What each environment file's variables hash to, by path.
     func digest(environmentFiles files: [String: UInt64]) -> UInt64 {
@@ -82,6 +82,10 @@ extension ServiceDefinition {
         ready.add(to: &hash)
         hash.add(hasControlChannel)
         hash.add(spec.watchdog) { $0.add($1) }
+        if let live {
+            live.wrappedValue.add(to: &hash)
+            hash.add(spec.liveThreshold ?? 0)
+        }
         hash.add(output.file) { $0.add($1) }
         hash.add(output.separatesErrors)
         return hash.value
@@ -121,6 +125,25 @@ extension LaunchDefinition {
             hash.add(limit.hard) { $0.add($1) }
         }
         hash.add(isolatesInCgroup) { $0.add($1) }
+    }
+}
+
+extension LiveDefinition {
+    fileprivate func add(to hash: inout StableHash) {
+        switch probe {
+        case .tcp(let host, let port):
+            hash.add(0)
+            hash.add(host)
+            hash.add(port)
+        case .unix(let path):
+            hash.add(1)
+            hash.add(path)
+        case .exec(let command):
+            hash.add(2)
+            hash.add(command)
+        }
+        hash.add(interval)
+        hash.add(timeout)
     }
 }
 

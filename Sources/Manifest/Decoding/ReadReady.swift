@@ -20,7 +20,7 @@ extension ServiceReader {
         return object[key].map { kind(key, $0) } ?? .started(for: .zero)
     }
 
-    private mutating func kind(_ key: String, _ value: Checked) -> ReadyDefinition {
+    mutating func kind(_ key: String, _ value: Checked) -> ReadyDefinition {
         switch key {
         case "started": return .started(for: value.object?["for"]?.duration ?? .zero)
         case "notify":

@@ -41,6 +41,10 @@ struct ServiceReader {
         definition.hasControlChannel = flag("control")
         if !keys.isOneshot { definition.ready = readReady() }
         definition.spec.readiness = definition.ready.readiness
+        if let (live, threshold) = readLive() {
+            definition.live = Shared(wrappedValue: live)
+            definition.spec.liveThreshold = threshold
+        }
         checkDescriptors(definition)
         let stop = readStop()
         definition.spec.ladder = stop.ladder

@@ -64,6 +64,42 @@ extension SchemaTable {
                 "A run is killed, with all its processes, after this long."),
         ])
 
+    static let live = SchemaTable(
+        .live, "A liveness probe: exactly one of `tcp`, `unix` and `exec`.",
+        foreign: [
+            "http": "tcp, or exec with an HTTP client", "http_get": "exec with an HTTP client",
+            "httpGet": "exec with an HTTP client", "port": "tcp", "socket": "unix",
+            "command": "exec", "test": "exec", "period": "interval", "every": "interval",
+            "periodSeconds": "interval", "retries": "threshold",
+            "failureThreshold": "threshold", "failure_threshold": "threshold",
+            "timeoutSeconds": "timeout", "initialDelaySeconds": "no delay: it begins once ready",
+            "start_period": "no delay: it begins once ready",
+        ],
+        [
+            SchemaKey(
+                "tcp", .variables, absent: "none",
+                "A TCP port accepts connections: `5432` on 127.0.0.1, or `host:port`."),
+            SchemaKey(
+                "unix", .variables, absent: "none",
+                "A Unix socket accepts connections: a path of at most 107 bytes, or `@name`."),
+            SchemaKey(
+                "exec", .command, absent: "none",
+                "A command exits with 0. It runs with the service's environment, user and "
+                    + "directory."),
+            SchemaKey(
+                "interval", .duration(zeroIsLegal: false), absent: "10s",
+                "From readiness to the first probe, and from the end of each to the next: two "
+                    + "never run at once."),
+            SchemaKey(
+                "timeout", .duration(zeroIsLegal: false), absent: "5s",
+                "A probe that takes longer has failed; a command is killed with all its "
+                    + "processes."),
+            SchemaKey(
+                "threshold", .integer(1...100), absent: "3",
+                "So many failures in a row, and the service has failed: it is stopped, and "
+                    + "`restart` says what follows."),
+        ])
+
     static let rung = SchemaTable(
         .rung, "A rung of a stop: exactly one of `message`, `signal` and `command`.",
         foreign: ["sleep": "wait", "timeout": "wait", "exec": "command", "target": "to"],

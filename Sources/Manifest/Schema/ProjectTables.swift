@@ -79,7 +79,8 @@ extension SchemaTable {
             SchemaKey(
                 "policy", .choice(restartModes, foreign: foreignRestartModes),
                 absent: "onFailure",
-                "`onFailure`: after a code other than 0, a signal, a missed watchdog or a "
+                "`onFailure`: after a code other than 0, a signal, a missed watchdog, failed "
+                    + "liveness probes or a "
                     + "failed start. `always`: after every exit nobody asked for. `no`: never."),
             SchemaKey(
                 "backoff", .object(.backoff), absent: "the defaults",

@@ -191,6 +191,9 @@ extension SchemaTable {
             "watchdog", .duration(zeroIsLegal: false), absent: "none", fits: .service,
             "The longest silence between two `WATCHDOG=1` messages once it is ready."),
         SchemaKey(
+            "live", .object(.live), absent: "none", fits: .service,
+            "A probe that shows whether it still lives, run again and again once it is ready."),
+        SchemaKey(
             "x-simulate", .object(.simulate), absent: "the usual behaviour",
             "How its process behaves in `orchestrator simulate`. Nothing else reads it: a change "
                 + "restarts nothing."),

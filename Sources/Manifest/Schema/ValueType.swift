@@ -65,7 +65,7 @@ enum MapKeys: Sendable {
 
 /// The tables of keys there are.
 enum TableName: String, Sendable, CaseIterable {
-    case project, service, need, ready, started, exec, rung, restart, backoff, limit
+    case project, service, need, ready, started, exec, live, rung, restart, backoff, limit
     case resourceLimit, provided, environmentFile, output, simulate
 }
 
@@ -132,6 +132,7 @@ struct SchemaTable: Sendable {
         case .ready: ready
         case .started: started
         case .exec: exec
+        case .live: live
         case .rung: rung
         case .restart: restart
         case .backoff: backoff

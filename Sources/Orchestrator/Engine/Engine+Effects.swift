@@ -8,6 +8,8 @@ extension Engine {
         case .launch(let id, let life): launch(id, life)
         case .watchReadiness(_, let life): lives[life]?.watchReadiness()
         case .endReadiness(let life): lives[life]?.endReadiness()
+        case .watchLiveness(_, let life): lives[life]?.watchLiveness()
+        case .endLiveness(let life): lives[life]?.endLiveness()
         case .sendStop(let life, let exit, let deadline):
             lives[life]?.sendStop(exit, deadline: deadline)
         case .sendReload(let life): lives[life]?.sendReload()

@@ -17,6 +17,7 @@ final class LiveService {
     var channel: ControlChannel?
     var captures: [PipeCapture] = []
     var readiness: ReadinessWatch?
+    private(set) var liveness: LivenessWatch?
     /// Our ends of the pipes behind `ready: {fd: N}`.
     var readyPipes: [Int32: CInt] = [:]
     /// What it said and wrote before anybody watched for its readiness: the launch is answered in
@@ -210,6 +211,20 @@ final class LiveService {
         self.readiness = nil
     }
 
+    func watchLiveness() {
+        guard let live = definition.live?.wrappedValue else { return }
+        let context = engine.readinessContext(for: self)
+        liveness = LivenessWatch(live, context: context) { [weak self] failure in
+            guard let self else { return }
+            engine.post(life, failure.map { .probeFailed($0) } ?? .probePassed)
+        }
+    }
+
+    func endLiveness() {
+        liveness?.close()
+        liveness = nil
+    }
+
     /// Our ends of its readiness pipes; they belong to the caller from now on.
     func takeReadyPipes() -> [Int32: CInt] {
         defer { readyPipes = [:] }
@@ -257,6 +272,7 @@ final class LiveService {
     /// The brain is done with it. What still holds its pipes, if anything, is not waited for.
     func close() {
         endReadiness()
+        endLiveness()
         for pipe in readyPipes.values { Glibc.close(pipe) }
         readyPipes = [:]
         cancelStopCommand?()

@@ -42,6 +42,9 @@ package struct Narrator {
         case .channelOpened: "\(it) listens on its control channel"
         case .watchdogSet(let limit): "\(it) watchdog: \(limit.map(\.words) ?? "off")"
         case .healthy: "\(it) was ready for long enough: its delays start over"
+        case .probeFailed(let reason, let count, let most):
+            "\(it): liveness probe failed (\(count) of \(most)): \(reason)"
+        case .probePassed: "\(it): its liveness probe succeeds again"
         case .failed(let failure): "\(it) \(failure.words)"
         case .exited(let status), .mainExited(let status): "\(it) \(status.words)"
         case .restartScheduled(let delay, let attempt):
@@ -94,7 +97,6 @@ package struct Narrator {
         case .failure(let failure): "it \(failure.words)"
         case .finished: "it has ended"
         case .completed: "it has completed"
-        case .forced(let requester): "killed by \(requester)"
         }
     }
 }
@@ -111,9 +113,9 @@ extension Verdict {
             .reloadSent, .forgotten:
             .info
         case .forced, .paused, .extensionRefused, .restartScheduled, .needLost,
-            .abandonedTreeEmpty:
+            .abandonedTreeEmpty, .probePassed:
             .notice
-        case .refused, .notReady, .killed: .warning
+        case .refused, .notReady, .killed, .probeFailed: .warning
         case .budgetExceeded, .planRolledBack, .failed, .gaveUp, .abandoned, .defect: .error
         }
     }

@@ -76,7 +76,8 @@ extension Engine {
             let missing = lives[life]?.readiness?.lastFailure ?? ""
             return missing.isEmpty ? nil : missing
         case .up(_, .notReady(let words)): return words
-        case .up: return nil
+        case .up(let life, _):
+            return lives[life]?.liveness?.lastFailure.map { "its liveness probe failed: \($0)" }
         case .stopping(_, let stop): return narrator.words(stop.cause)
         case .backingOff: return past.lastFailure
         case .abandoned: return "it outlived SIGKILL"

@@ -2,13 +2,13 @@ import CLifecycle
 import EventLoop
 import Stoic
 
-/// A TCP port accepts connections. Every address of the host is tried in turn, all within
-/// `TCPProbe.limit`; looking its name up, unless it is numeric or `localhost`, happens on a thread
+/// A TCP port accepts connections. Every address of the host is tried in turn, all within a limit;
+/// looking its name up, unless it is numeric or `localhost`, happens on a thread
 /// of its own and is bounded by the resolver.
 ///
 /// Whoever accepts is believed to be the service: a stranger on its port is taken for it.
 final class TCPProbe: ReadinessProbe {
-    /// The longest try, without the lookup.
+    /// The longest try, without the lookup, unless its owner says otherwise.
     static let limit = Duration.seconds(1)
 
     /// A try under way.
@@ -37,14 +37,18 @@ final class TCPProbe: ReadinessProbe {
     private let timers: TimerTable
     private let host: String
     private let port: UInt16
+    private let limit: Duration
     private var state = State.idle
     private var lookups = 0
 
-    init(_ context: ReadinessContext, host: String, port: UInt16) {
+    init(
+        _ context: ReadinessContext, host: String, port: UInt16, limit: Duration = TCPProbe.limit
+    ) {
         loop = context.loop
         timers = context.timers
         self.host = host
         self.port = port
+        self.limit = limit
     }
 
     func attempt(_ completion: @escaping (String?) -> Void) {
@@ -89,9 +93,9 @@ final class TCPProbe: ReadinessProbe {
         }
         let current = Try(list, completion)
         state = .connecting(current)
-        current.limit = timers.after(Self.limit) { [weak self] in
+        current.limit = timers.after(limit) { [weak self] in
             guard let self else { return }
-            finish("\(name): no answer within \(Self.limit)")
+            finish("\(name): no answer within \(limit.words)")
         }
         connectToNext(current)
     }

@@ -33,6 +33,7 @@ enum EffectiveConfig {
         members["restart"] = restart(spec.restart)
         members["essential"] = .bool(spec.isEssential)
         members["watchdog"] = spec.watchdog.map(duration)
+        members["live"] = service.live.map { live($0.wrappedValue, spec) }
         members["output"] = output(service.output)
         members["x-simulate"] = service.simulated.map { simulated($0.wrappedValue, service) }
         return .object(members)
@@ -129,13 +130,30 @@ enum EffectiveConfig {
         members["provides"] = .object(JSONObject(values))
     }
 
+    private static func live(_ live: LiveDefinition, _ spec: ServiceSpec) -> JSONValue {
+        var members = JSONObject([])
+        switch live.probe {
+        case .tcp(let host, let port): members["tcp"] = address(host, port)
+        case .unix(let path): members["unix"] = .string(escaped(path))
+        case .exec(let words): members["exec"] = command(words)
+        }
+        members["interval"] = duration(live.interval)
+        members["timeout"] = duration(live.timeout)
+        members["threshold"] = spec.liveThreshold.map { .integer(Int64($0)) }
+        return .object(members)
+    }
+
+    private static func address(_ host: String, _ port: UInt16) -> JSONValue {
+        .string(escaped(host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"))
+    }
+
     private static func ready(_ ready: ReadyDefinition) -> JSONValue {
         switch ready {
         case .started(let least): ["started": ["for": duration(least)]]
         case .notify: ["notify": true]
         case .descriptor(let number): ["fd": .integer(Int64(number))]
         case .tcp(let host, let port):
-            ["tcp": .string(escaped(host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"))]
+            ["tcp": address(host, port)]
         case .unix(let path): ["unix": .string(escaped(path))]
         case .exec(let words, let timeout):
             ["exec": ["command": command(words), "timeout": duration(timeout)]]

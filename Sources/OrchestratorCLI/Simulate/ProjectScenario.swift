@@ -30,6 +30,7 @@ extension Behaviour {
         if let run = measured?.run ?? given.run ?? exits.first??.after {
             exits = [Exit(after: run, status: .code(given.exitCode))]
         }
+        probeInterval = service.live?.wrappedValue.interval ?? probeInterval
         guard service.hasControlChannel else { return }
         hasChannel = true
         switch given.message {

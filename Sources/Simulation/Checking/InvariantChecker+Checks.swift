@@ -199,7 +199,7 @@ extension ServiceStopCause {
     var keepsOrder: Bool {
         switch self {
         case .project, .requested, .needStops, .unwanted, .plan: true
-        case .needLost, .restart, .failure, .finished, .completed, .forced: false
+        case .needLost, .restart, .failure, .finished, .completed: false
         }
     }
 }

@@ -81,7 +81,9 @@ package struct InvariantChecker: Sendable {
         case .notReady: seats[slot].facts.remove(.ready)
         case .channelOpened: seats[slot].facts.insert(.channel)
         case .stopping: seats[slot].facts.insert(.answered)
-        case .extendTimeout, .watchdogPing, .watchdogInterval, .watchdogTrigger: break
+        case .extendTimeout, .watchdogPing, .watchdogInterval, .watchdogTrigger, .probePassed,
+            .probeFailed:
+            break
         }
     }
 
@@ -158,6 +160,11 @@ package struct InvariantChecker: Sendable {
         case .disarm(.exitBudget): hasBudgetTimer = false
         case .disarm(let timer):
             if let slot = slot(of: timer, machine) { seats[slot].timers.remove(TimerSet(timer)) }
+        case .watchLiveness(_, let life):
+            guard let slot = living(life, "a probe") else { return }
+            seats[slot].timers.insert(.probes)
+        case .endLiveness(let life):
+            if let slot = slot(of: life) { seats[slot].timers.remove(.probes) }
         case .postpone, .watchReadiness, .endReadiness: break
         case .forget(let service):
             let seat = seats[service.slot]

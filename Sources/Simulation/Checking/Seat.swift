@@ -62,8 +62,10 @@ package struct TimerSet: OptionSet, Hashable, Sendable {
     package static let watchdog = TimerSet(rawValue: 16)
     package static let healthy = TimerSet(rawValue: 32)
     package static let backoff = TimerSet(rawValue: 64)
+    /// That it is probed for whether it lives, which begins and ends as a timer does.
+    package static let probes = TimerSet(rawValue: 128)
 
-    package static let whileUp = TimerSet(rawValue: 16 | 32)
+    package static let whileUp = TimerSet(rawValue: 16 | 32 | 128)
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 }

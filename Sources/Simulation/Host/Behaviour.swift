@@ -24,6 +24,10 @@ package struct Behaviour: Hashable, Sendable {
     package var survivesKill = false
     /// Whether it sends what its watchdog expects, twice in each interval.
     package var pings = false
+    /// How often it is probed for whether it lives, where it is.
+    package var probeInterval = Duration.seconds(10)
+    /// Whether it answers those probes.
+    package var answersProbes = true
     /// What it says on its notify socket while it runs, beside the truth.
     package var chatter = Chatter.none
 

@@ -37,7 +37,8 @@ extension SimulatedHost {
         case .sendStop(let life, _, _): answer(life)
         case .kill(let life): kill(life)
         case .endProject(let how): outcome = how
-        case .watchReadiness, .endReadiness, .sendReload, .release, .forget: break
+        case .watchLiveness(_, let life): probe(life)
+        case .watchReadiness, .endReadiness, .endLiveness, .sendReload, .release, .forget: break
         }
     }
 
@@ -106,12 +107,42 @@ extension SimulatedHost {
         after(max(interval, .milliseconds(1)), .message(life, .watchdogPing))
     }
 
-    /// What follows from an event by itself: the next message to a watchdog.
+    /// The next liveness probe, and what comes of it. Each plans the next one: see `follow`.
+    private mutating func probe(_ life: Incarnation) {
+        let behaviour = behaviour(life)
+        after(
+            max(behaviour.probeInterval, .milliseconds(1)),
+            .message(life, behaviour.answersProbes ? .probePassed : .probeFailed("it hangs")))
+    }
+
+    /// What follows from an event by itself: the next message to a watchdog, the next probe.
     mutating func follow(_ event: LifecycleEvent) {
-        guard case .message(let life, .watchdogPing) = event, behaviour(life).pings,
-            let id = machine.service(of: life), let limit = machine.nodes[id.slot].spec.watchdog
-        else { return }
-        ping(life, every: limit / 2)
+        guard case .message(let life, let fact) = event, let id = machine.service(of: life) else {
+            return
+        }
+        switch fact {
+        case .watchdogPing:
+            guard behaviour(life).pings, let limit = machine.nodes[id.slot].spec.watchdog else {
+                return
+            }
+            ping(life, every: limit / 2)
+        case .probePassed, .probeFailed: if isProbed(life) { probe(life) }
+        case .ready, .notReady, .channelOpened, .stopping, .extendTimeout, .watchdogInterval,
+            .watchdogTrigger:
+            break
+        }
+    }
+
+    private func isProbed(_ life: Incarnation) -> Bool {
+        seat(life)?.timers.contains(.probes) == true
+    }
+
+    /// Its process hangs: what it was about to do it does not do any more, and what probes it
+    /// learns that.
+    mutating func hang(_ name: ServiceName) {
+        silence(name)
+        behaviours[name, default: .good].hang()
+        if let life = running(name), isProbed(life) { probe(life) }
     }
 
     /// The messages of a process that lies, or that floods us.

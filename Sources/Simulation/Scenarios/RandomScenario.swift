@@ -32,13 +32,16 @@ package enum RandomScenario {
         spec.restart.limitCount = Int.random(in: 0...4, using: &random)
         spec.startAttempts = Int.random(in: 1...3, using: &random)
         spec.startTimeout = .seconds(Int.random(in: 1...30, using: &random))
-        spec.startTimeoutMax = spec.startTimeout * 10
+        spec.startTimeoutMax = spec.startTimeout * (isOneshot ? 1 : 10)
         spec.stopTimeout =
             oneIn(6, &random) ? .zero : .seconds(Int.random(in: 1...20, using: &random))
         spec.ladder = any(ladders, &random)
         spec.isEssential = oneIn(12, &random)
         spec.startsAutomatically = !oneIn(10, &random)
         if !isOneshot, oneIn(6, &random) { spec.watchdog = .seconds(10) }
+        if !isOneshot, oneIn(6, &random) {
+            spec.liveThreshold = Int.random(in: 1...3, using: &random)
+        }
         return spec
     }
 

@@ -51,6 +51,10 @@ package struct ScenarioText: Sendable {
         if spec.isEssential { lines.append("essential: true") }
         if !spec.startsAutomatically { lines.append("start: manual") }
         if let watchdog = spec.watchdog { lines.append("watchdog: \(watchdog.spelled)") }
+        if let threshold = spec.liveThreshold {
+            let interval = (scenario.behaviours[spec.name] ?? .good).probeInterval.spelled
+            lines.append("live: {exec: [probe], interval: \(interval), threshold: \(threshold)}")
+        }
         return lines + behaviour(spec)
     }
 

@@ -6,9 +6,7 @@ extension SimulatedHost {
         switch what {
         case .kill(let name): exit(name, .signal(9, coreDumped: false))
         case .exit(let name, let code): exit(name, .code(code))
-        case .hang(let name):
-            silence(name)
-            change(name) { $0.hang() }
+        case .hang(let name): hang(name)
         case .slowStart(let name, let duration): slowDown(name, duration)
         case .slowStop(let name, let duration):
             change(name) { $0.end(after: duration) }
@@ -74,13 +72,14 @@ extension SimulatedHost {
 
 extension Behaviour {
     /// Nothing from now on, but what SIGKILL does.
-    fileprivate mutating func hang() {
+    mutating func hang() {
         ready = nil
         exits = [nil]
         term = nil
         command = nil
         answer = .none
         pings = false
+        answersProbes = false
     }
 
     /// Whatever tells it to end, it ends after so long.

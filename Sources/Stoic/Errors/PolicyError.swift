@@ -34,7 +34,7 @@ extension PolicyError {
 
 /// Why a policy did not run an operation, or left it.
 ///
-/// New reasons may be added; a `switch` over it needs a default.
+/// New cases may be added; a `switch` over it needs a default.
 public enum Rejection: Hashable, Sendable {
     /// The circuit breaker is open; `retryAfter` is when it lets a probe through.
     case breakerOpen(retryAfter: Duration)

@@ -18,9 +18,8 @@ extension GraphRun {
         case .release(let life): _ = state.withLock { $0.lives.removeValue(forKey: life) }
         // A start reports its own readiness; the rest is about processes, which a graph has none
         // of, and about pauses, which its clock leaves out by itself.
-        case .watchReadiness, .endReadiness, .sendStop, .sendReload, .signal, .signalRest,
-            .postpone,
-            .forget:
+        case .watchReadiness, .endReadiness, .watchLiveness, .endLiveness, .sendStop, .sendReload,
+            .signal, .signalRest, .postpone, .forget:
             break
         }
     }
@@ -266,7 +265,8 @@ extension GraphRun {
     func noteAbandoned(_ slot: Int, _ life: Incarnation) {
         // Over the cap the machine has let go of it all the same: it is not counted, but said.
         guard AbandonedWork.begin(for: context.abandoned) else {
-            return tell(.deadlineAbandonmentSaturated, .error, [.init("cap", AbandonedWork.cap)])
+            let label = Event.Field("label", provides[slot].key.name)
+            return tell(.deadlineAbandonmentSaturated, .error, [label])
         }
         state.withLock { $0.lives[life]?.isAbandoned = true }
     }

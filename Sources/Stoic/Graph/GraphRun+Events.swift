@@ -33,7 +33,8 @@ extension GraphRun {
         case .accepted, .refused, .projectUp, .projectStopping, .forced, .projectEnded,
             .budgetExceeded, .paused, .planStarted, .planSettled, .planRolledBack, .waiting,
             .launched, .notReady, .completed, .timeoutExtended, .extensionRefused, .channelOpened,
-            .watchdogSet, .healthy, .failed, .exited, .restartScheduled, .gaveUp, .needLost,
+            .watchdogSet, .healthy, .probeFailed, .probePassed, .failed, .exited,
+            .restartScheduled, .gaveUp, .needLost,
             .stopRequested, .stopMessageSent, .stopAnswered, .signalled, .stopCommandRun,
             .mainExited, .abandonedTreeEmpty, .reloadSent, .forgotten, .stale, .noted:
             break
@@ -52,7 +53,8 @@ extension GraphRun {
         // About commands, plans and single services.
         case .accepted, .refused, .forced, .paused, .planStarted, .planSettled, .planRolledBack,
             .waiting, .launching, .launched, .ready, .notReady, .completed, .timeoutExtended,
-            .extensionRefused, .channelOpened, .watchdogSet, .healthy, .failed, .exited,
+            .extensionRefused, .channelOpened, .watchdogSet, .healthy, .probeFailed, .probePassed,
+            .failed, .exited,
             .restartScheduled, .gaveUp, .needLost, .stopRequested, .stopping, .stopMessageSent,
             .stopAnswered, .signalled, .stopCommandRun, .killed, .mainExited, .stopped, .abandoned,
             .abandonedTreeEmpty, .reloadSent, .forgotten, .stale, .noted:

@@ -189,7 +189,10 @@ extension GraphRun {
 extension GraphRun {
     /// Stops everything and waits for it, whatever happens to the caller.
     private nonisolated(nonsending) func stop(_ exit: Exit) async {
-        guard !provides.isEmpty else { return }
+        guard !provides.isEmpty else {
+            tell(.graphStopping, .info)
+            return tell(.graphStopped, .info)
+        }
         note(exit)
         post(.command(Command(.stopProject(.requested(exit.summary)), by: label)))
         await shielded { _ = await ended.wait(for: Site("the end of a graph")) }

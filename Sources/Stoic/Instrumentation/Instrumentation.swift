@@ -58,7 +58,7 @@ func emit(
 }
 
 extension EventName {
-    /// Time was stolen from the process and left out of the liveness clock.
+    /// Time was stolen from the process and left out of the liveness clock. Field: `for`.
     public static let livenessPaused = EventName("liveness.paused")
     /// A sink dropped events, because its destination was slow or failed. Field: `events`. Sinks
     /// write it themselves; nobody else hears it.

@@ -30,7 +30,9 @@ public struct ServiceID: Hashable, Comparable, Sendable, CustomStringConvertible
     }
 
     public var description: String { "#\(slot).\(generation)" }
-    public static func < (left: ServiceID, right: ServiceID) -> Bool { left.slot < right.slot }
+    public static func < (left: ServiceID, right: ServiceID) -> Bool {
+        (left.slot, left.generation) < (right.slot, right.generation)
+    }
 }
 
 /// One launch of a service. Never reused, not even over restarts of the engine: the host gives the

@@ -142,7 +142,7 @@ extension LifecycleMachine {
     /// Why things end, in words for the service itself.
     func exit(for cause: ServiceStopCause) -> LifecycleEffect.Exit {
         switch cause {
-        case .project, .forced: projectExit
+        case .project: projectExit
         case .requested(let requester): .cancelled("stopped by \(requester)")
         case .needStops(let need, let requester):
             .cancelled("\(name(of: need)), which it needs, was stopped by \(requester)")

@@ -2,7 +2,9 @@
 public struct LifecycleDecision: Hashable, Sendable {
     /// Its own number.
     public let id: DecisionID
-    /// The decision it follows from; `nil` when it follows from an event alone.
+    /// The decision it follows from: the one before it in its turn, or, for the first of a turn, the
+    /// last one about the service whose process, message or timer it was. `nil` when it follows from
+    /// a command, or from nothing that was decided.
     public let cause: DecisionID?
     /// The service it is about; `nil` for the project.
     public let service: ServiceID?
@@ -27,6 +29,11 @@ public struct LifecycleEffect: Hashable, Sendable {
         case watchReadiness(ServiceID, Incarnation)
         /// Stop watching for readiness.
         case endReadiness(Incarnation)
+        /// Start to probe whether it lives; each result is a `MessageFact.probePassed` or
+        /// `.probeFailed`.
+        case watchLiveness(ServiceID, Incarnation)
+        /// Stop to probe whether it lives.
+        case endLiveness(Incarnation)
         /// Send the graceful message. `deadline` is the time to SIGKILL.
         case sendStop(Incarnation, Exit, deadline: Duration)
         /// Send `RELOAD=1` on the control channel.
@@ -46,7 +53,9 @@ public struct LifecycleEffect: Hashable, Sendable {
         case arm(TimerID, after: Duration, on: ClockKind)
         /// Do not fire.
         case disarm(TimerID)
-        /// Fire this much later than armed, even if the time is already over.
+        /// Fire this much later than armed, even if the time is already over: we stood still, and
+        /// what it judges may have done well meanwhile. A host that was late by the pause itself
+        /// gives a start and a watchdog a moment more, else they would be due at once.
         case postpone(TimerID, by: Duration)
         /// The incarnation is over: release everything held for it.
         case release(Incarnation)

@@ -86,6 +86,10 @@ public enum MessageFact: Hashable, Sendable {
     case watchdogInterval(Duration?)
     /// It asks to be treated as hung (`WATCHDOG=trigger`).
     case watchdogTrigger
+    /// Its liveness probe succeeded.
+    case probePassed
+    /// Its liveness probe failed, for this reason.
+    case probeFailed(String)
 }
 
 /// Time that passed.

@@ -183,6 +183,8 @@ package struct Node: Sendable {
         var hasChannel = false
         /// What the incarnation said in place of the spec: `.some(nil)` switches the watchdog off.
         var watchdog: Duration??
+        /// Liveness probes that failed in a row; `nil` while it is not probed.
+        var failedProbes: Int?
     }
 
     /// Moments the rules measure from, in awake time.

@@ -14,8 +14,8 @@ public struct ServiceSpec: Hashable, Sendable {
     /// From launch to ready, per attempt. A oneshot's bound is this too. Default 30 s (oneshot 1
     /// h).
     public var startTimeout: Duration
-    /// How far messages may extend one start, measured from its launch. Default 10 ×
-    /// `startTimeout`.
+    /// How far messages may extend one start, measured from its launch. Default 5 min: ten times
+    /// the default of `startTimeout`, and it does not follow that. A oneshot's is its bound, 1 h.
     public var startTimeoutMax: Duration
     /// Launches before a start failure counts as one. Default 1.
     public var startAttempts: Int
@@ -31,6 +31,9 @@ public struct ServiceSpec: Hashable, Sendable {
     public var onStartFailure: StartFailureRule
     /// The longest silence between two watchdog messages once ready; `nil` means none is expected.
     public var watchdog: Duration?
+    /// How many liveness probes fail in a row before it counts as hung, at least 1; `nil` means it
+    /// is not probed once it is ready.
+    public var liveThreshold: Int?
     /// Changes exactly when a running incarnation would have to be launched anew to match the spec.
     public var launchDigest: UInt64
 
@@ -62,17 +65,18 @@ public struct ServiceSpec: Hashable, Sendable {
     }
 
     /// A service with every policy at its documented default.
+    /// - Parameter readiness: Unless given, `launch` for a service and `completion` for a oneshot.
     public init(
         _ name: ServiceName, kind: Kind = .service, needs: [Need] = [],
-        readiness: Readiness = .launch
+        readiness: Readiness? = nil
     ) {
         self.name = name
         self.kind = kind
         self.needs = needs
         startsAutomatically = true
-        self.readiness = readiness
-        startTimeout = .seconds(30)
-        startTimeoutMax = .seconds(300)
+        self.readiness = readiness ?? (kind == .service ? .launch : .completion)
+        startTimeout = kind == .service ? .seconds(30) : .seconds(3_600)
+        startTimeoutMax = kind == .service ? .seconds(300) : startTimeout
         startAttempts = 1
         stopTimeout = .seconds(10)
         ladder = Rung.standard
@@ -80,6 +84,7 @@ public struct ServiceSpec: Hashable, Sendable {
         isEssential = false
         onStartFailure = .rollback
         watchdog = nil
+        liveThreshold = nil
         launchDigest = 0
     }
 }
@@ -183,7 +188,8 @@ public struct RestartPolicy: Hashable, Sendable {
     public enum Mode: Hashable, Sendable, CaseIterable {
         /// Never.
         case no
-        /// After an exit with a code other than 0, a signal, a missed watchdog or a failed start.
+        /// After an exit with a code other than 0, a signal, a missed watchdog, failed liveness
+        /// probes or a failed start.
         case onFailure
         /// After every exit.
         case always

@@ -47,7 +47,8 @@ public enum Health: Hashable, Sendable {
     case completed
 }
 
-/// Why a waiting service is not launched. Empty means that nothing stands in its way.
+/// Why a waiting service is not launched. Between two events it is never empty: what nothing stands
+/// in the way of is launched.
 public struct Blockers: Hashable, Sendable {
     /// The needs that are not met, as indices into the service's list of needs, ascending.
     public internal(set) var needs: [Int] = []
@@ -133,8 +134,6 @@ public enum ServiceStopCause: Hashable, Sendable {
     case finished
     /// It completed.
     case completed
-    /// Everything is killed, by this requester.
-    case forced(String)
 }
 
 /// What went wrong with an incarnation.
@@ -149,6 +148,8 @@ public enum ServiceFailure: Hashable, Sendable {
     case crashed(ExitStatus)
     /// It was silent for longer than its watchdog allows, or asked to be treated so.
     case watchdogMissed(Duration)
+    /// So many liveness probes failed in a row; the last for this reason.
+    case unhealthy(String, probes: Int)
     /// A oneshot ended without success.
     case unsuccessful(ExitStatus)
 
@@ -156,7 +157,7 @@ public enum ServiceFailure: Hashable, Sendable {
     public var isStartFailure: Bool {
         switch self {
         case .cannotLaunch, .endedEarly, .notReadyInTime, .unsuccessful: true
-        case .crashed, .watchdogMissed: false
+        case .crashed, .watchdogMissed, .unhealthy: false
         }
     }
 
@@ -164,7 +165,7 @@ public enum ServiceFailure: Hashable, Sendable {
     public var status: ExitStatus? {
         switch self {
         case .endedEarly(let status), .crashed(let status), .unsuccessful(let status): status
-        case .cannotLaunch, .notReadyInTime, .watchdogMissed: nil
+        case .cannotLaunch, .notReadyInTime, .watchdogMissed, .unhealthy: nil
         }
     }
 }

@@ -38,7 +38,8 @@ extension LifecycleMachine {
             nodes[slot].facts.watchdog = .some(interval)
             report(.watchdogSet(interval), slot, &turn)
         case .extendTimeout(let wish): extendStart(slot, life, wish, &turn)
-        case .notReady, .stopping, .watchdogPing, .watchdogTrigger: report(.noted, slot, &turn)
+        case .notReady, .stopping, .watchdogPing, .watchdogTrigger, .probePassed, .probeFailed:
+            report(.noted, slot, &turn)
         }
     }
 
@@ -77,6 +78,7 @@ extension LifecycleMachine {
         setState(slot, .up(life, .ready), &turn)
         armHealthy(slot, life, &turn)
         if let interval = nodes[slot].watchdog { arm(.watchdog(life), after: interval, &turn) }
+        watchLiveness(slot, life, &turn)
     }
 
     private mutating func exitedWhileStarting(

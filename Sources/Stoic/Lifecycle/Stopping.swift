@@ -36,7 +36,8 @@ extension LifecycleMachine {
             noteAnswer(slot, life, stop, rung: index, &turn)
         case .channelOpened: noteChannel(slot, &turn)
         case .extendTimeout(let wish): report(.extensionRefused(wish), slot, &turn)
-        case .ready, .notReady, .watchdogPing, .watchdogInterval, .watchdogTrigger:
+        case .ready, .notReady, .watchdogPing, .watchdogInterval, .watchdogTrigger, .probePassed,
+            .probeFailed:
             report(.noted, slot, &turn)
         }
     }

@@ -48,6 +48,9 @@ extension LifecycleMachine {
             }
         case (.watchdogTrigger, .ready), (.watchdogTrigger, .notReady):
             watchdogMissed(slot, life, &turn)
+        case (.probePassed, .ready), (.probePassed, .notReady): probePassed(slot, &turn)
+        case (.probeFailed(let reason), .ready), (.probeFailed(let reason), .notReady):
+            probeFailed(slot, life, reason, &turn)
         case (.extendTimeout(let wish), _): report(.extensionRefused(wish), slot, &turn)
         case (.ready, .ready), (_, .completed): report(.noted, slot, &turn)
         }
@@ -137,8 +140,9 @@ extension LifecycleMachine {
         armKill(slot, life, &turn)
     }
 
-    func disarmUp(_ slot: Int, _ life: Incarnation, _ turn: inout Turn) {
+    mutating func disarmUp(_ slot: Int, _ life: Incarnation, _ turn: inout Turn) {
         perform(.disarm(.watchdog(life)), &turn)
         perform(.disarm(.healthy(life)), &turn)
+        endLiveness(slot, life, &turn)
     }
 }

@@ -47,6 +47,10 @@ public enum Verdict: Hashable, Sendable {
     case watchdogSet(Duration?)
     /// It was ready long enough for its delays to start over.
     case healthy
+    /// A liveness probe failed, for this reason: the how manyth in a row, and how many it may take.
+    case probeFailed(String, count: Int, of: Int)
+    /// A liveness probe succeeded after some had failed.
+    case probePassed
 
     // Failing and starting again.
     /// It failed.
@@ -135,6 +139,8 @@ extension Verdict {
         case .channelOpened: "service.channelOpened"
         case .watchdogSet: "service.watchdogSet"
         case .healthy: "service.healthy"
+        case .probeFailed: "service.probeFailed"
+        case .probePassed: "service.probePassed"
         case .failed: "service.failed"
         case .exited: "service.exited"
         case .restartScheduled: "service.restartScheduled"

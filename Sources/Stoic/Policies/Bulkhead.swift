@@ -68,10 +68,10 @@ public final class Bulkhead: Sendable {
 }
 
 extension EventName {
-    /// A caller waits for a place.
+    /// A caller waits for a place. Fields: `label`, `waiting`, how many wait now.
     public static let bulkheadQueued = EventName("bulkhead.queued")
-    /// A caller that waited has its place.
+    /// A caller that waited has its place. Fields: `label`, `for`.
     public static let bulkheadWaited = EventName("bulkhead.waited")
-    /// A caller got no place: the line was full, or its wait too long.
+    /// A caller got no place: the line was full, or its wait too long. Fields: `label`, `reason`.
     public static let bulkheadRejected = EventName("bulkhead.rejected")
 }

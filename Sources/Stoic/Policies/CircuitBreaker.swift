@@ -168,12 +168,13 @@ extension CircuitBreaker {
 }
 
 extension EventName {
-    /// A breaker refuses calls from now on.
+    /// A breaker refuses calls from now on. Fields: `label`, `for`; after calls that failed, and not
+    /// a probe, also `failures` and `calls`, those of its window.
     public static let breakerOpened = EventName("breaker.opened")
-    /// A breaker lets a probe through.
+    /// A breaker lets a probe through. Field: `label`.
     public static let breakerHalfOpened = EventName("breaker.halfOpened")
-    /// A breaker lets every call through again.
+    /// A breaker lets every call through again. Field: `label`.
     public static let breakerClosed = EventName("breaker.closed")
-    /// A breaker refused a call.
+    /// A breaker refused a call. Fields: `label`, `retryAfter`.
     public static let breakerRejected = EventName("breaker.rejected")
 }

@@ -226,8 +226,8 @@ extension RateLimiter.State {
 }
 
 extension EventName {
-    /// A caller waits for a token.
+    /// A caller waits for a token. Fields: `label`, `for`, about how long.
     public static let rateLimitDelayed = EventName("rateLimit.delayed")
-    /// A caller got no token.
+    /// A caller got no token. Fields: `label`, `retryAfter`.
     public static let rateLimitRejected = EventName("rateLimit.rejected")
 }

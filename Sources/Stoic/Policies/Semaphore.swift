@@ -192,10 +192,10 @@ extension Semaphore.State {
 }
 
 extension EventName {
-    /// A caller waits for a permit.
+    /// A caller waits for a permit. Fields: `label`, `waiting`, how many wait now.
     public static let semaphoreQueued = EventName("semaphore.queued")
-    /// A caller that waited has its permit.
+    /// A caller that waited has its permit. Fields: `label`, `for`.
     public static let semaphoreWaited = EventName("semaphore.waited")
-    /// A caller got no permit: the line was full, or its wait too long.
+    /// A caller got no permit: the line was full, or its wait too long. Fields: `label`, `reason`.
     public static let semaphoreRejected = EventName("semaphore.rejected")
 }

@@ -8,6 +8,8 @@ enum BoundedEnd<R: Sendable>: Sendable {
 
 /// What a bounded piece of cleanup needs to know.
 struct BoundedRun {
+    /// What events call it.
+    let label: String
     /// Whose time counts.
     let clock: AnyClock
     /// How long it may take, and how long the wait is after it was cancelled.
@@ -64,7 +66,7 @@ struct BoundedRun {
         late: @escaping @Sendable (Result<R, any Error>) -> Void
     ) async -> BoundedEnd<R> {
         guard AbandonedWork.begin(for: owner) else {
-            emit(.deadlineAbandonmentSaturated, .error, [.init("cap", AbandonedWork.cap)])
+            emit(.deadlineAbandonmentSaturated, .error, [.init("label", label)])
             let saturated = Site("the end of cleanup that may not be left behind")
             guard let result = await ended.wait(for: saturated) else {
                 preconditionFailure("a shielded wait ended without a value")

@@ -41,7 +41,7 @@ struct ScopeExit {
 
     private func abandon(_ fork: ScopeCore.Fork) async {
         guard AbandonedWork.begin(for: core.abandoned) else {
-            emit(.deadlineAbandonmentSaturated, .error, [.init("cap", AbandonedWork.cap)])
+            emit(.deadlineAbandonmentSaturated, .error, [.init("label", fork.label)])
             _ = await fork.ended.wait(for: Site("a fork that may not be left behind"))
             return
         }
@@ -62,7 +62,7 @@ struct ScopeExit {
         let slot = StopSlot(stopTimeout: finalizer.timeout, remaining: end.remaining, later: left)
         let exit = exit
         let label = finalizer.label
-        let run = BoundedRun(clock: end.clock, slot: slot, owner: core.abandoned)
+        let run = BoundedRun(label: label, clock: end.clock, slot: slot, owner: core.abandoned)
         let outcome = await run.run {
             try await finalizer.run(exit)
         } late: { result in

@@ -99,3 +99,17 @@ public enum SupervisorError: Error, Sendable {
         public let instant: AnyClock.Instant
     }
 }
+
+extension SupervisorError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .intensityExceeded(let child, let history):
+            let last = history.last?.error.map { ": \($0)" } ?? ", although it should not end"
+            return "\(child) ended once too often, \(history.count) times\(last)"
+        case .escalated(let child, let error): return "\(child) failed beyond mending: \(error)"
+        case .childIgnoredStop(let child):
+            return "\(child) ignored its cancellation and may not run twice at once"
+        case .shuttingDown: return "the supervisor stops, and starts nothing"
+        }
+    }
+}

@@ -239,7 +239,8 @@ struct SupervisorLoop {
     private func leaveBehind(_ run: SupervisorCore.Run, _ child: Event.Field) async {
         let owner = core.context.abandoned
         guard AbandonedWork.begin(for: owner) else {
-            emit(.deadlineAbandonmentSaturated, .error, [child], in: core.context)
+            let label = Event.Field("label", child.value)
+            emit(.deadlineAbandonmentSaturated, .error, [label], in: core.context)
             _ = await run.ended.wait(for: Site("a child that may not be left behind"))
             return
         }

@@ -127,6 +127,13 @@ extension CheckedMachine {
         if seat.timers.contains(.watchdog) {
             choices.append(Choice(.message(life, .watchdogTrigger), .fault))
         }
+        if seat.timers.contains(.probes) {
+            choices.append(Choice(.message(life, .probeFailed("test")), .fault))
+            // One that passes changes nothing where none failed.
+            if machine.nodes[slot].facts.failedProbes != 0 {
+                choices.append(Choice(.message(life, .probePassed)))
+            }
+        }
         if spec.readiness == .reported, seat.facts.contains(.ready) {
             choices.append(Choice(.message(life, .notReady("test")), .fault))
         }

@@ -71,6 +71,7 @@ struct Variation: Sendable, CustomStringConvertible {
             $0.restart.mode = .no
         },
         Variation("watchdog") { $0.watchdog = .seconds(1) },
+        Variation("live: threshold 2") { $0.liveThreshold = 2 },
         Variation("start: manual") { $0.startsAutomatically = false },
     ]
 

@@ -91,7 +91,8 @@ struct ScaleTests {
                 case .signal(let life, 15, .group):
                     due.append(.process(life, .treeEmpty))
                     due.append(.process(life, .mainExited(.code(0))))
-                case .watchReadiness, .endReadiness, .sendStop, .sendReload, .runStopCommand,
+                case .watchReadiness, .endReadiness, .watchLiveness, .endLiveness, .sendStop,
+                    .sendReload, .runStopCommand,
                     .signal, .signalRest, .kill, .arm, .disarm, .postpone, .release, .forget,
                     .endProject:
                     break

@@ -167,6 +167,8 @@ extension Verdict {
         case .timeoutExtended(let by): "extended by \(by.milliseconds)"
         case .extensionRefused: "not extended"
         case .healthy: "healthy"
+        case .probeFailed(_, let count, let most): "probe failed \(count) of \(most)"
+        case .probePassed: "probe passed"
         case .defect(let words): "DEFECT \(words)"
         case .accepted, .paused, .waiting, .launched, .channelOpened, .watchdogSet,
             .stopRequested, .mainExited, .reloadSent, .stale, .noted:
@@ -183,6 +185,7 @@ extension ServiceFailure {
         case .notReadyInTime: "not ready in time"
         case .crashed: "crashed"
         case .watchdogMissed: "watchdog"
+        case .unhealthy: "unhealthy"
         case .unsuccessful: "unsuccessful"
         }
     }

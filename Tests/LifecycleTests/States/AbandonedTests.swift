@@ -15,8 +15,8 @@ struct AbandonedTests {
             launched: = launched
             launchFailed treeEmpty: launching abandonedTreeEmpty stopped launching
             exitedWell exitedBadly: = mainExited
-            ready notReady channelOpened stopping extendTimeout watchdogPing watchdogInterval
-                watchdogOff watchdogTrigger: = event.noted
+            ready notReady channelOpened stopping extendTimeout watchdogPing probePassed
+                probeFailed watchdogInterval watchdogOff watchdogTrigger: = event.noted
             startTimer rungTimer killTimer abandonTimer watchdogTimer healthyTimer backoffTimer
                 budgetTimer: = event.stale
             paused: = liveness.paused
@@ -45,8 +45,8 @@ struct AbandonedTests {
             launched: = launched
             launchFailed treeEmpty: backingOff abandonedTreeEmpty stopped
             exitedWell exitedBadly: = mainExited
-            ready notReady channelOpened stopping extendTimeout watchdogPing watchdogInterval
-                watchdogOff watchdogTrigger: = event.noted
+            ready notReady channelOpened stopping extendTimeout watchdogPing probePassed
+                probeFailed watchdogInterval watchdogOff watchdogTrigger: = event.noted
             startTimer rungTimer killTimer abandonTimer watchdogTimer healthyTimer budgetTimer:
                 = event.stale
             backoffTimer: abandoned,again event.noted

@@ -12,9 +12,9 @@ struct BackingOffTests {
         table.check(
             """
             launched launchFailed exitedWell exitedBadly treeEmpty ready notReady channelOpened
-                stopping extendTimeout watchdogPing watchdogInterval watchdogOff watchdogTrigger
-                startTimer rungTimer killTimer abandonTimer watchdogTimer healthyTimer
-                budgetTimer: = event.stale
+                stopping extendTimeout watchdogPing probePassed probeFailed watchdogInterval
+                watchdogOff watchdogTrigger startTimer rungTimer killTimer abandonTimer
+                watchdogTimer healthyTimer budgetTimer: = event.stale
             backoffTimer: launching launching
             paused: = liveness.paused
             needMet needLost: =

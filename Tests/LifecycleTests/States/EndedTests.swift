@@ -11,9 +11,9 @@ struct EndedTests {
         table.check(
             """
             launched launchFailed exitedWell exitedBadly treeEmpty ready notReady channelOpened
-                stopping extendTimeout watchdogPing watchdogInterval watchdogOff watchdogTrigger
-                startTimer rungTimer killTimer abandonTimer watchdogTimer healthyTimer
-                backoffTimer budgetTimer: = event.stale
+                stopping extendTimeout watchdogPing probePassed probeFailed watchdogInterval
+                watchdogOff watchdogTrigger startTimer rungTimer killTimer abandonTimer
+                watchdogTimer healthyTimer backoffTimer budgetTimer: = event.stale
             paused: = liveness.paused
             needMet needLost: =
             up down: = command.accepted
@@ -36,9 +36,9 @@ struct EndedTests {
         table.check(
             """
             launched launchFailed exitedWell exitedBadly treeEmpty ready notReady channelOpened
-                stopping extendTimeout watchdogPing watchdogInterval watchdogOff watchdogTrigger
-                startTimer rungTimer killTimer abandonTimer watchdogTimer healthyTimer
-                backoffTimer budgetTimer: = event.stale
+                stopping extendTimeout watchdogPing probePassed probeFailed watchdogInterval
+                watchdogOff watchdogTrigger startTimer rungTimer killTimer abandonTimer
+                watchdogTimer healthyTimer backoffTimer budgetTimer: = event.stale
             paused: = liveness.paused
             needMet needLost: =
             up start restart: launching command.accepted launching
@@ -61,9 +61,9 @@ struct EndedTests {
         table.check(
             """
             launched launchFailed exitedWell exitedBadly treeEmpty ready notReady channelOpened
-                stopping extendTimeout watchdogPing watchdogInterval watchdogOff watchdogTrigger
-                startTimer rungTimer killTimer abandonTimer watchdogTimer healthyTimer
-                backoffTimer budgetTimer: = event.stale
+                stopping extendTimeout watchdogPing probePassed probeFailed watchdogInterval
+                watchdogOff watchdogTrigger startTimer rungTimer killTimer abandonTimer
+                watchdogTimer healthyTimer backoffTimer budgetTimer: = event.stale
             paused: = liveness.paused
             needMet needLost: =
             up start restart: launching command.accepted launching
@@ -85,9 +85,9 @@ struct EndedTests {
         table.check(
             """
             launched launchFailed exitedWell exitedBadly treeEmpty ready notReady channelOpened
-                stopping extendTimeout watchdogPing watchdogInterval watchdogOff watchdogTrigger
-                startTimer rungTimer killTimer abandonTimer watchdogTimer healthyTimer
-                backoffTimer budgetTimer: = event.stale
+                stopping extendTimeout watchdogPing probePassed probeFailed watchdogInterval
+                watchdogOff watchdogTrigger startTimer rungTimer killTimer abandonTimer
+                watchdogTimer healthyTimer backoffTimer budgetTimer: = event.stale
             paused: = liveness.paused
             needMet needLost: =
             up down: = command.accepted
@@ -109,9 +109,9 @@ struct EndedTests {
         table.check(
             """
             launched launchFailed exitedWell exitedBadly treeEmpty ready notReady channelOpened
-                stopping extendTimeout watchdogPing watchdogInterval watchdogOff watchdogTrigger
-                startTimer rungTimer killTimer abandonTimer watchdogTimer healthyTimer
-                backoffTimer budgetTimer: = event.stale
+                stopping extendTimeout watchdogPing probePassed probeFailed watchdogInterval
+                watchdogOff watchdogTrigger startTimer rungTimer killTimer abandonTimer
+                watchdogTimer healthyTimer backoffTimer budgetTimer: = event.stale
             paused: = liveness.paused
             needMet needLost: =
             up start restart: launching command.accepted launching
@@ -133,9 +133,9 @@ struct EndedTests {
         table.check(
             """
             launched launchFailed exitedWell exitedBadly treeEmpty ready notReady channelOpened
-                stopping extendTimeout watchdogPing watchdogInterval watchdogOff watchdogTrigger
-                startTimer rungTimer killTimer abandonTimer watchdogTimer healthyTimer
-                backoffTimer budgetTimer: = event.stale
+                stopping extendTimeout watchdogPing probePassed probeFailed watchdogInterval
+                watchdogOff watchdogTrigger startTimer rungTimer killTimer abandonTimer
+                watchdogTimer healthyTimer backoffTimer budgetTimer: = event.stale
             paused: = liveness.paused
             needMet needLost: =
             up start restart: launching command.accepted launching
@@ -158,9 +158,9 @@ struct EndedTests {
         table.check(
             """
             launched launchFailed exitedWell exitedBadly treeEmpty ready notReady channelOpened
-                stopping extendTimeout watchdogPing watchdogInterval watchdogOff watchdogTrigger
-                startTimer rungTimer killTimer abandonTimer watchdogTimer healthyTimer
-                backoffTimer budgetTimer: = event.stale
+                stopping extendTimeout watchdogPing probePassed probeFailed watchdogInterval
+                watchdogOff watchdogTrigger startTimer rungTimer killTimer abandonTimer
+                watchdogTimer healthyTimer backoffTimer budgetTimer: = event.stale
             paused: = liveness.paused
             needMet: launching launching
             needLost: =

@@ -7,6 +7,7 @@ enum EventKind: String, CaseIterable {
     case launched, launchFailed, exitedWell, exitedBadly, treeEmpty
     case ready, notReady, channelOpened, stopping, extendTimeout
     case watchdogPing, watchdogInterval, watchdogOff, watchdogTrigger
+    case probePassed, probeFailed
     case startTimer, rungTimer, killTimer, abandonTimer, watchdogTimer, healthyTimer
     case backoffTimer, budgetTimer, paused
     case needMet, needLost
@@ -31,6 +32,8 @@ extension StateTable {
         case .watchdogInterval: say(.watchdogInterval(.seconds(7)))
         case .watchdogOff: say(.watchdogInterval(nil))
         case .watchdogTrigger: say(.watchdogTrigger)
+        case .probePassed: say(.probePassed)
+        case .probeFailed: say(.probeFailed("no answer"))
         case .startTimer: fire(.start(life))
         case .rungTimer: fire(.rung(life))
         case .killTimer: fire(.kill(life))

@@ -13,7 +13,8 @@ struct StartingTests {
             launched: probing launched
             launchFailed: failed failed project.stopping stopRequested stopped
             exitedWell exitedBadly treeEmpty ready notReady channelOpened stopping extendTimeout
-                watchdogPing watchdogInterval watchdogOff watchdogTrigger: = defect
+                watchdogPing probePassed probeFailed watchdogInterval watchdogOff
+                watchdogTrigger: = defect
             startTimer: awaitingLaunch,failed failed project.stopping stopRequested stopping
             rungTimer killTimer abandonTimer watchdogTimer healthyTimer backoffTimer
                 budgetTimer: = event.stale
@@ -46,7 +47,7 @@ struct StartingTests {
             launched launchFailed treeEmpty: = defect
             exitedWell exitedBadly: cleaning,failed failed project.stopping stopRequested
             ready: up ready project.up
-            notReady stopping watchdogPing watchdogTrigger: = event.noted
+            notReady stopping watchdogPing probePassed probeFailed watchdogTrigger: = event.noted
             channelOpened: = channelOpened
             extendTimeout: = timeoutExtended
             watchdogInterval watchdogOff: = watchdogSet
@@ -84,7 +85,8 @@ struct StartingTests {
             launched launchFailed treeEmpty: = defect
             exitedWell: cleaning,completed exited
             exitedBadly: cleaning,failed failed project.stopping stopRequested
-            ready notReady stopping watchdogPing watchdogTrigger: = event.noted
+            ready notReady stopping watchdogPing probePassed probeFailed watchdogTrigger: =
+                event.noted
             channelOpened: = channelOpened
             extendTimeout: = timeoutExtended
             watchdogInterval watchdogOff: = watchdogSet

@@ -18,6 +18,7 @@ struct StateTable {
             "s", needs: [Need("n", onNeedLost: .wait)], readiness: .reported)
         subject.restart.backoff = .spaced(.seconds(1))
         subject.watchdog = .seconds(5)
+        subject.liveThreshold = 2
         vary(&subject)
         var specs = [ServiceSpec("n", readiness: .reported), subject, ServiceSpec("o")]
         if hasDependent { specs.append(ServiceSpec("d", needs: [Need("s")])) }

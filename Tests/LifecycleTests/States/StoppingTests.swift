@@ -13,8 +13,8 @@ struct StoppingTests {
             launched: queued,held launched
             launchFailed: held failed stopped
             exitedWell exitedBadly treeEmpty: = defect
-            ready notReady stopping watchdogPing watchdogInterval watchdogOff watchdogTrigger: =
-                event.noted
+            ready notReady stopping watchdogPing probePassed probeFailed watchdogInterval
+                watchdogOff watchdogTrigger: = event.noted
             channelOpened: = channelOpened
             extendTimeout: = extensionRefused
             startTimer rungTimer killTimer abandonTimer watchdogTimer healthyTimer backoffTimer
@@ -41,8 +41,8 @@ struct StoppingTests {
             """
             launched launchFailed treeEmpty: = defect
             exitedWell exitedBadly: cleaning,held mainExited
-            ready notReady stopping watchdogPing watchdogInterval watchdogOff watchdogTrigger: =
-                event.noted
+            ready notReady stopping watchdogPing probePassed probeFailed watchdogInterval
+                watchdogOff watchdogTrigger: = event.noted
             channelOpened: = channelOpened
             extendTimeout: = extensionRefused
             startTimer rungTimer killTimer abandonTimer watchdogTimer healthyTimer backoffTimer
@@ -71,8 +71,8 @@ struct StoppingTests {
             """
             launched launchFailed treeEmpty: = defect
             exitedWell exitedBadly: cleaning,held mainExited
-            ready notReady stopping watchdogPing watchdogInterval watchdogOff watchdogTrigger: =
-                event.noted
+            ready notReady stopping watchdogPing probePassed probeFailed watchdogInterval
+                watchdogOff watchdogTrigger: = event.noted
             channelOpened: = channelOpened
             extendTimeout: = extensionRefused
             startTimer rungTimer killTimer abandonTimer watchdogTimer healthyTimer backoffTimer
@@ -102,8 +102,8 @@ struct StoppingTests {
             launched: acted,stopped launched signalled
             launchFailed: stopped failed stopped
             exitedWell exitedBadly treeEmpty: = defect
-            ready notReady stopping watchdogPing watchdogInterval watchdogOff watchdogTrigger: =
-                event.noted
+            ready notReady stopping watchdogPing probePassed probeFailed watchdogInterval
+                watchdogOff watchdogTrigger: = event.noted
             channelOpened: = channelOpened
             extendTimeout: = extensionRefused
             startTimer rungTimer abandonTimer watchdogTimer healthyTimer backoffTimer: =
@@ -130,8 +130,8 @@ struct StoppingTests {
             """
             launched launchFailed treeEmpty: = defect
             exitedWell exitedBadly: cleaning,held mainExited
-            ready notReady watchdogPing watchdogInterval watchdogOff watchdogTrigger: =
-                event.noted
+            ready notReady watchdogPing probePassed probeFailed watchdogInterval watchdogOff
+                watchdogTrigger: = event.noted
             channelOpened: = channelOpened
             stopping: answered,held stopAnswered
             extendTimeout: = extensionRefused
@@ -165,8 +165,8 @@ struct StoppingTests {
             """
             launched launchFailed treeEmpty: = defect
             exitedWell exitedBadly: cleaning,held mainExited
-            ready notReady stopping watchdogPing watchdogInterval watchdogOff watchdogTrigger: =
-                event.noted
+            ready notReady stopping watchdogPing probePassed probeFailed watchdogInterval
+                watchdogOff watchdogTrigger: = event.noted
             channelOpened: = channelOpened
             extendTimeout: = extensionRefused
             startTimer abandonTimer watchdogTimer healthyTimer backoffTimer budgetTimer: =
@@ -197,8 +197,8 @@ struct StoppingTests {
             """
             launched launchFailed treeEmpty: = defect
             exitedWell exitedBadly: cleaning,held mainExited
-            ready notReady stopping watchdogPing watchdogInterval watchdogOff watchdogTrigger
-                rungTimer: = event.noted
+            ready notReady stopping watchdogPing probePassed probeFailed watchdogInterval
+                watchdogOff watchdogTrigger rungTimer: = event.noted
             channelOpened: = channelOpened
             extendTimeout: = extensionRefused
             startTimer abandonTimer watchdogTimer healthyTimer backoffTimer budgetTimer: =
@@ -228,8 +228,8 @@ struct StoppingTests {
             """
             launched launchFailed exitedWell exitedBadly: = defect
             treeEmpty: backingOff stopped
-            ready notReady stopping watchdogPing watchdogInterval watchdogOff watchdogTrigger: =
-                event.noted
+            ready notReady stopping watchdogPing probePassed probeFailed watchdogInterval
+                watchdogOff watchdogTrigger: = event.noted
             channelOpened: = channelOpened
             extendTimeout: = extensionRefused
             startTimer rungTimer abandonTimer watchdogTimer healthyTimer budgetTimer: =
@@ -260,8 +260,8 @@ struct StoppingTests {
             """
             launched launchFailed treeEmpty: = defect
             exitedWell exitedBadly: killed,again mainExited
-            ready notReady stopping watchdogPing watchdogInterval watchdogOff watchdogTrigger: =
-                event.noted
+            ready notReady stopping watchdogPing probePassed probeFailed watchdogInterval
+                watchdogOff watchdogTrigger: = event.noted
             channelOpened: = channelOpened
             extendTimeout: = extensionRefused
             startTimer rungTimer killTimer watchdogTimer healthyTimer backoffTimer budgetTimer:

@@ -13,7 +13,51 @@ struct UpTests {
             launched launchFailed treeEmpty: = defect
             exitedWell: cleaning,exited exited
             exitedBadly: cleaning,later failed restartScheduled
-            ready watchdogPing: = event.noted
+            ready watchdogPing probePassed: = event.noted
+            probeFailed: = probeFailed
+            notReady: notReady notReady
+            channelOpened: = channelOpened
+            stopping: notReady stopAnswered
+            extendTimeout: = extensionRefused
+            watchdogInterval watchdogOff: = watchdogSet
+            watchdogTrigger watchdogTimer: acted,later failed restartScheduled signalled
+            startTimer rungTimer killTimer abandonTimer backoffTimer budgetTimer: = event.stale
+            healthyTimer: = healthy
+            paused: = liveness.paused
+            needMet: =
+            needLost: acted,again needLost stopRequested stopping signalled
+            up start: = command.accepted
+            stop: acted,held command.accepted stopRequested stopping signalled
+            down: acted,stopped command.accepted stopRequested stopping signalled
+            restart: acted,again command.accepted stopRequested stopping signalled
+            stopProject: acted,stopped command.accepted project.stopping stopRequested stopping
+                signalled
+            force: killed,stopped command.accepted project.stopping stopRequested project.forced
+                killed
+            signal: = command.accepted signalled
+            reload: = command.accepted reloadSent
+            planChanges: acted,again command.accepted plan.started stopRequested stopping
+                signalled
+            planRemoves: acted,forget command.accepted plan.started stopRequested stopping
+                signalled
+            adopt freeze replicas: = command.refused
+            """)
+    }
+
+    @Test("LIF-19: ready, and one liveness probe has failed")
+    func failingProbes() {
+        var table = StateTable()
+        table.bringUp()
+        table.say(.probeFailed("no answer"))
+        table.check(
+            """
+            launched launchFailed treeEmpty: = defect
+            exitedWell: cleaning,exited exited
+            exitedBadly: cleaning,later failed restartScheduled
+            ready watchdogPing probePassed probeFailed: = event.noted
+            probePassed: = probePassed
+            probeFailed: acted,later probeFailed failed restartScheduled stopRequested stopping
+                signalled
             notReady: notReady notReady
             channelOpened: = channelOpened
             stopping: notReady stopAnswered
@@ -58,7 +102,8 @@ struct UpTests {
             channelOpened: = channelOpened
             stopping: notReady stopAnswered
             extendTimeout: = extensionRefused
-            watchdogPing: = event.noted
+            watchdogPing probePassed: = event.noted
+            probeFailed: = probeFailed
             watchdogInterval watchdogOff: = watchdogSet
             watchdogTrigger watchdogTimer: acted,later failed restartScheduled signalled
             startTimer rungTimer killTimer abandonTimer healthyTimer backoffTimer budgetTimer: =
@@ -94,8 +139,8 @@ struct UpTests {
             """
             launched launchFailed exitedWell exitedBadly: = defect
             treeEmpty: completed stopped
-            ready notReady stopping watchdogPing watchdogInterval watchdogOff watchdogTrigger: =
-                event.noted
+            ready notReady stopping watchdogPing probePassed probeFailed watchdogInterval
+                watchdogOff watchdogTrigger: = event.noted
             channelOpened: = channelOpened
             extendTimeout: = extensionRefused
             startTimer rungTimer killTimer abandonTimer watchdogTimer healthyTimer backoffTimer

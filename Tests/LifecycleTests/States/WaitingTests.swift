@@ -11,9 +11,9 @@ struct WaitingTests {
         table.check(
             """
             launched launchFailed exitedWell exitedBadly treeEmpty ready notReady channelOpened
-                stopping extendTimeout watchdogPing watchdogInterval watchdogOff watchdogTrigger
-                startTimer rungTimer killTimer abandonTimer watchdogTimer healthyTimer
-                backoffTimer budgetTimer: = event.stale
+                stopping extendTimeout watchdogPing probePassed probeFailed watchdogInterval
+                watchdogOff watchdogTrigger startTimer rungTimer killTimer abandonTimer
+                watchdogTimer healthyTimer backoffTimer budgetTimer: = event.stale
             paused: = liveness.paused
             needMet: launching launching
             needLost: =

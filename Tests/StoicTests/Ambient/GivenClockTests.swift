@@ -31,7 +31,8 @@ struct GivenClockTests {
             let again = Completion<Void>()
             var rules = Supervision()
             rules.backoff = .spaced(.seconds(1_000))
-            try await withSupervisor("s", rules, clock: other) { (supervisor: borrowing Supervisor) in
+            try await withSupervisor("s", rules, clock: other) {
+                (supervisor: borrowing Supervisor) in
                 try supervisor.add(
                     ChildSpec("c") {
                         guard runs.add(1, ordering: .relaxed).newValue == 2 else {
@@ -43,7 +44,7 @@ struct GivenClockTests {
                         await Cancellation.wait()
                         // It takes no time of the ambient clock to be left behind either.
                         other.jump(by: .seconds(60))
-                        await shielded { try? await workPolitely(.seconds(1)) }
+                        await workStubbornly(.seconds(1))
                     })
                 _ = await again.wait()
             }

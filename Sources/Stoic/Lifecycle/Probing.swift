@@ -1,0 +1,47 @@
+/// A service that is probed, once it was ready, for whether it still lives.
+///
+/// How often, with what and for how long is the host's; how many failures in a row are too many,
+/// and what follows, is decided here. Said or shown, it is the same: what fails its probes is
+/// stopped by its whole ladder, since it may have been slow and not dead, and then follows its
+/// restart policy.
+extension LifecycleMachine {
+    mutating func watchLiveness(_ slot: Int, _ life: Incarnation, _ turn: inout Turn) {
+        guard nodes[slot].spec.liveThreshold != nil else { return }
+        nodes[slot].facts.failedProbes = 0
+        perform(.watchLiveness(nodes[slot].id, life), &turn)
+    }
+
+    mutating func endLiveness(_ slot: Int, _ life: Incarnation, _ turn: inout Turn) {
+        guard nodes[slot].facts.failedProbes != nil else { return }
+        nodes[slot].facts.failedProbes = nil
+        perform(.endLiveness(life), &turn)
+    }
+
+    mutating func probePassed(_ slot: Int, _ turn: inout Turn) {
+        guard let failed = nodes[slot].facts.failedProbes, failed > 0 else {
+            report(.noted, slot, &turn)
+            return
+        }
+        nodes[slot].facts.failedProbes = 0
+        report(.probePassed, slot, &turn)
+    }
+
+    mutating func probeFailed(
+        _ slot: Int, _ life: Incarnation, _ reason: String, _ turn: inout Turn
+    ) {
+        guard let before = nodes[slot].facts.failedProbes,
+            let threshold = nodes[slot].spec.liveThreshold
+        else {
+            report(.noted, slot, &turn)
+            return
+        }
+        let count = before + 1
+        nodes[slot].facts.failedProbes = count
+        report(.probeFailed(reason, count: count, of: threshold), slot, &turn)
+        guard count >= threshold else { return }
+        disarmUp(slot, life, &turn)
+        let failure = ServiceFailure.unhealthy(reason, probes: count)
+        let then = afterFailure(slot, failure, &turn)
+        failRunning(slot, life, .failure(failure), then, &turn)
+    }
+}
