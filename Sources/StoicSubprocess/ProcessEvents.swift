@@ -27,7 +27,8 @@ extension ProcessRun {
         case .accepted, .refused, .projectUp, .projectStopping, .forced, .projectEnded,
             .budgetExceeded, .paused, .planStarted, .planSettled, .planRolledBack, .waiting,
             .launching, .launched, .notReady, .completed, .timeoutExtended, .extensionRefused,
-            .channelOpened, .watchdogSet, .healthy, .probeFailed, .probePassed, .failed, .exited, .restartScheduled, .gaveUp,
+            .channelOpened, .watchdogSet, .healthy, .probeFailed, .probePassed, .failed, .exited,
+            .restartScheduled, .gaveUp,
             .needLost, .stopRequested, .stopping, .stopAnswered, .stopCommandRun, .mainExited,
             .stopped, .abandonedTreeEmpty, .reloadSent, .forgotten, .stale, .noted:
             break

@@ -153,7 +153,8 @@ final class ProcessRun {
         case .release: release()
         case .endProject: end()
         // There are no probes, no reloads, no stop commands and no plans here.
-        case .endReadiness, .watchLiveness, .endLiveness, .sendReload, .runStopCommand, .forget: break
+        case .endReadiness, .watchLiveness, .endLiveness, .sendReload, .runStopCommand, .forget:
+            break
         }
     }
 

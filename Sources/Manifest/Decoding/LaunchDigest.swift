@@ -68,8 +68,9 @@ struct StableHash {
 
 extension ServiceDefinition {
     /// What `spec.launchDigest` is: a hash of everything a running incarnation cannot take over
-    /// (its launch, its kind of readiness, its probes, its pipes, its channel, its watchdog), independent of
-    /// the order and the formatting of keys. Bump the version when the encoding changes.
+    /// (its launch, its kind of readiness, its probes, its pipes, its channel, its watchdog),
+    /// independent of the order and the formatting of keys. Bump the version when the encoding
+    /// changes.
     /// - Parameter files: What each environment file's variables hash to, by path.
     func digest(environmentFiles files: [String: UInt64]) -> UInt64 {
         var hash = StableHash()

@@ -38,9 +38,10 @@ let foreignServiceKeys = [
     "StandardOutput": "output", "redirect_stderr": "output: by itself both go to one file",
     "tty": "no terminals",
     // How it becomes ready
-    "healthcheck": "ready, or live", "health": "ready, or live", "readiness": "ready", "readiness_probe": "ready",
-    "readinessProbe": "ready", "readyWhen": "ready", "ready_log_line": "ready: {log: …}",
-    "notify": "ready: notify", "liveness_probe": "live", "livenessProbe": "live", "liveness": "live",
+    "healthcheck": "ready, or live", "health": "ready, or live", "readiness": "ready",
+    "readiness_probe": "ready", "readinessProbe": "ready", "readyWhen": "ready",
+    "ready_log_line": "ready: {log: …}", "notify": "ready: notify", "liveness_probe": "live",
+    "livenessProbe": "live", "liveness": "live",
     "start_timeout": "startTimeout", "TimeoutStartSec": "startTimeout",
     "launch_timeout_seconds": "startTimeout", "startsecs": "ready: {started: {for: …}}",
     "startretries": "startAttempts", "start_attempts": "startAttempts",

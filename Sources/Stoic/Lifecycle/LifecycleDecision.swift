@@ -2,9 +2,9 @@
 public struct LifecycleDecision: Hashable, Sendable {
     /// Its own number.
     public let id: DecisionID
-    /// The decision it follows from: the one before it in its turn, or, for the first of a turn, the
-    /// last one about the service whose process, message or timer it was. `nil` when it follows from
-    /// a command, or from nothing that was decided.
+    /// The decision it follows from: one before it in its turn, or, for the first of a turn, the
+    /// last one about the service whose process, message or timer it was. `nil` when it follows
+    /// from a command, or from nothing that was decided.
     public let cause: DecisionID?
     /// The service it is about; `nil` for the project.
     public let service: ServiceID?

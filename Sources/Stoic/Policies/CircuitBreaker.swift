@@ -168,8 +168,8 @@ extension CircuitBreaker {
 }
 
 extension EventName {
-    /// A breaker refuses calls from now on. Fields: `label`, `for`; after calls that failed, and not
-    /// a probe, also `failures` and `calls`, those of its window.
+    /// A breaker refuses calls from now on. Fields: `label`, `for`, and those of its window,
+    /// `failures` and `calls`, unless a probe failed.
     public static let breakerOpened = EventName("breaker.opened")
     /// A breaker lets a probe through. Field: `label`.
     public static let breakerHalfOpened = EventName("breaker.halfOpened")

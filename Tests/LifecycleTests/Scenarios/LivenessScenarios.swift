@@ -16,7 +16,7 @@ struct LivenessScenarios {
             stage.log(of: "a") == [
                 "0 launch", "0 ready", "10000 probe failed 1 of 3", "20000 probe failed 2 of 3",
                 "30000 probe failed 3 of 3", "30000 failed: unhealthy", "30000 again in 500",
-                "30000 stopping", "30000 signal 15 group", "30000 stopped", "30500 launch",
+                "30000 stop", "30000 signal 15 group", "30000 stopped", "30500 launch",
                 "30500 ready", "40500 probe failed 1 of 3",
             ])
         #expect(stage.host.violations == [])

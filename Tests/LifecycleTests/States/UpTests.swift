@@ -54,7 +54,7 @@ struct UpTests {
             launched launchFailed treeEmpty: = defect
             exitedWell: cleaning,exited exited
             exitedBadly: cleaning,later failed restartScheduled
-            ready watchdogPing probePassed probeFailed: = event.noted
+            ready watchdogPing: = event.noted
             probePassed: = probePassed
             probeFailed: acted,later probeFailed failed restartScheduled stopRequested stopping
                 signalled

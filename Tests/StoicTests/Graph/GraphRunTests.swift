@@ -337,7 +337,10 @@ struct GraphRunTests {
         try await simulate { world in
             let graph = try ServiceGraph(label: "g") {}
             #expect(try await graph.run { _ in 7 } == 7)
-            #expect(world.events.names == ["graph.starting", "graph.started"])
+            #expect(
+                world.events.names == [
+                    "graph.starting", "graph.started", "graph.stopping", "graph.stopped",
+                ])
         }
     }
 }
