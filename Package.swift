@@ -188,7 +188,8 @@ let package = Package(
             ]),
         tests("ManifestTests", ["Manifest", "Stoic"]),
         tests("OutputTests", ["Orchestrator", "EventLoop", "Manifest", "Stoic"]),
-        tests("ControlTests", ["Orchestrator", "EventLoop", "Manifest", "Stoic"]),
+        tests(
+            "ControlTests", ["Orchestrator", "EventLoop", "Manifest", "Stoic", "StoicTesting"]),
         tests(
             "CLITests", ["OrchestratorCLI", "Orchestrator", "Manifest", "Simulation", "Stoic"],
             exclude: ["Golden"]),

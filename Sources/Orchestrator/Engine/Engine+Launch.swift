@@ -103,8 +103,7 @@ extension Engine {
 
     /// No number is given twice, not even by an engine that starts after this one was killed.
     private func reserve(_ life: Incarnation) throws(LaunchFailure) {
-        guard life.number > reserved, let record else { return }
-        do { reserved = try record.nextIncarnation().number } catch {
+        do { try record?.reserve(life) } catch {
             throw LaunchFailure(step: "reserve its number: \(error)", errorNumber: 0)
         }
     }

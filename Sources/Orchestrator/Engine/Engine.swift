@@ -57,8 +57,6 @@ public final class Engine {
     /// Bytes of logs that wait for clients.
     var heldLogBytes = 0
     var record: LaunchRecord?
-    /// The highest number of a launch that is reserved on disk.
-    var reserved: UInt64 = 0
     private var lock: InstanceLock?
     private var server: ControlServer?
     private var signals: EngineSignals?
@@ -109,10 +107,10 @@ public final class Engine {
             taken = directories
             try directories.ensure()
             record = try LaunchRecord(in: directories.state)
-            reserved = try record?.nextIncarnation().number ?? 1
+            let first = try record?.nextIncarnation().number ?? 1
             machine = try LifecycleMachine(
                 sharing: project.services.map(\.$spec),
-                settings: LifecycleMachine.Settings(project, lastIncarnation: reserved - 1))
+                settings: LifecycleMachine.Settings(project, lastIncarnation: first - 1))
             let clock = OutputClock.system
             journal = EventJournal(file: directories.events, clock: clock)
             output = OutputStore(directory: directories.logs) { relay.send($0) }

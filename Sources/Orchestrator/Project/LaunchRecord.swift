@@ -1,4 +1,3 @@
-internal import EventLoop
 import Glibc
 public import Stoic
 
@@ -37,12 +36,14 @@ public final class LaunchRecord {
     /// How many lines were unreadable: cut short, or not ours.
     public let unreadableLines: Int
 
-    private let directory: String
     private let path: String
-    private var file: CInt
+    private let files: any RecordFiles
+    private let idleLines: Int
+    /// `nil` before it is open, and after a clean end.
+    private var file: RecordFile?
     private var living: [Incarnation: Entry]
     private var lines: Int
-    private var size: off_t
+    private var size: Int
     private var numbers: IncarnationNumbers
 
     /// More lines than this, and more than twice those needed, are written anew.
@@ -56,24 +57,33 @@ public final class LaunchRecord {
     /// - Parameter directory: The project's state directory. Only the holder of the project's lock
     ///   may open the record.
     /// - Throws: `.system` when it cannot be read or written, or is longer than 16 MiB.
-    public init(in directory: String) throws(ProjectError) {
-        self.directory = directory
+    public convenience init(in directory: String) throws(ProjectError) {
+        try self.init(in: directory, through: SystemRecordFiles())
+    }
+
+    /// A record on a disk of the test's choice, perhaps one that is written anew, and reserves
+    /// numbers, more often.
+    init(
+        in directory: String, through files: any RecordFiles,
+        idleLines: Int = LaunchRecord.idleLines,
+        block: UInt64 = IncarnationNumbers.block
+    ) throws(ProjectError) {
         path = "\(directory)/launches"
-        let found = try Self.read(path)
+        self.files = files
+        self.idleLines = idleLines
+        let found = try Self.read(path, files)
         let boot = ProcessStamp.bootID()
         leftovers = found.entries.filter { $0.process.boot == boot }
         unreadableLines = found.unreadable
         living = [:]
         for entry in leftovers { living[entry.incarnation] = entry }
         let last = found.entries.map(\.incarnation.number).max() ?? 0
-        numbers = try IncarnationNumbers(in: directory, after: last)
-        file = -1
+        numbers = try IncarnationNumbers(
+            in: directory, after: last, through: files, block: block)
         lines = 0
         size = 0
         try compact()
     }
-
-    deinit { if file >= 0 { close(file) } }
 
     /// The number of the next launch. Never given twice in this project, not even by an engine
     /// that starts after this one was killed.
@@ -84,23 +94,34 @@ public final class LaunchRecord {
         Incarnation(try numbers.next())
     }
 
+    /// Lets a launch have this number, which is above all before it.
+    ///
+    /// - Throws: `.system` when it cannot be reserved on disk; then it may not be launched.
+    public func reserve(_ incarnation: Incarnation) throws(ProjectError) {
+        try numbers.use(incarnation.number)
+    }
+
     /// Adds a launch, right after it happened.
     ///
     /// - Throws: `.system` when the line could not be written whole; it is then taken back, and an
     ///   engine that comes after a crash knows of the launch only by its token.
     public func add(_ entry: Entry) throws(ProjectError) {
-        guard file >= 0 else { return }
+        guard let file else { return }
         living[entry.incarnation] = entry
-        if lines > Self.idleLines, lines > 2 * living.count { return try compact() }
+        if lines > idleLines, lines > 2 * living.count { return try compact() }
         let line = entry.line
-        let count = retryingInterrupts { unsafe write(file, line, line.count) }
-        guard count == line.count else {
-            let failure = SystemError("write", path, code: count < 0 ? errno : ENOSPC)
-            if ftruncate(file, size) != 0 { lines = .max }  // The torn line ends at the next write.
-            throw .system(doing: "record the launch of \"\(entry.service)\"", failure)
+        do { try file.append(line) } catch {
+            takeBack(file)
+            throw .system(doing: "record the launch of \"\(entry.service)\"", error)
         }
         lines += 1
-        size += off_t(count)
+        size += line.count
+    }
+
+    /// Takes back a line that was not written whole. Where even that fails, the record is written
+    /// anew with the next launch.
+    private func takeBack(_ file: RecordFile) {
+        do { try file.truncate(to: size) } catch { lines = .max }
     }
 
     /// Drops a launch whose tree is empty: an own one, or a leftover that was dealt with.
@@ -109,12 +130,11 @@ public final class LaunchRecord {
     /// Ends the record at a clean end: it is removed, and exactly the numbers that were used are
     /// remembered. Launches not forgotten (survivors of the stop) keep it in place.
     public func finish() throws(ProjectError) {
-        guard file >= 0 else { return }
+        guard file != nil else { return }
         if living.isEmpty {
-            close(file)
-            file = -1
-            guard unsafe unlink(path) == 0 || errno == ENOENT else {
-                throw .system(doing: "remove the launch record \(path)", .latest("unlink", path))
+            file = nil
+            do { try files.remove(path) } catch {
+                throw .system(doing: "remove the launch record \(path)", error)
             }
         } else {
             try compact()
@@ -124,19 +144,15 @@ public final class LaunchRecord {
 
     // MARK: - The file
 
-    /// Writes what is needed into a new file and puts it in place of the old one.
+    /// Writes what is needed into a new file and puts it in place of the old one. The new one is
+    /// kept open from the start: if it had to be opened by its name, that could fail, and the next
+    /// lines would go into a file without a name.
     private func compact() throws(ProjectError) {
         let entries = living.values.sorted { $0.incarnation < $1.incarnation }
         let content = entries.flatMap(\.line)
-        try replaceFile(path, with: content, durably: false)
-        let number = unsafe open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW)
-        guard number >= 0 else {
-            throw .system(doing: "open the launch record \(path)", .latest("open", path))
-        }
-        if file >= 0 { close(file) }
-        file = number
+        file = try files.replace(path, with: content, durably: false)
         lines = entries.count
-        size = off_t(content.count)
+        size = content.count
     }
 
     /// Launches whose main process runs, by the record in this state directory: where no engine
@@ -144,7 +160,7 @@ public final class LaunchRecord {
     public static func living(in directory: String) -> [Entry] {
         do {
             let boot = ProcessStamp.bootID()
-            return try read("\(directory)/launches").entries
+            return try read("\(directory)/launches", SystemRecordFiles()).entries
                 .filter { $0.process.boot == boot && $0.process.isAlive }
         } catch {
             return []
@@ -152,17 +168,13 @@ public final class LaunchRecord {
     }
 
     private static func read(
-        _ path: String
+        _ path: String, _ files: any RecordFiles
     ) throws(ProjectError) -> (entries: [Entry], unreadable: Int) {
-        let number = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        if number < 0, errno == ENOENT { return ([], 0) }
-        guard number >= 0 else {
-            throw .system(doing: "read the launch record \(path)", .latest("open", path))
+        let found: [UInt8]?
+        do { found = try files.content(of: path, atMost: bytesLimit + 1) } catch {
+            throw .system(doing: "read the launch record \(path)", error)
         }
-        let file = OwnedDescriptor(owning: number)
-        guard let content = bytes(of: file.number, atMost: bytesLimit + 1) else {
-            throw .system(doing: "read the launch record \(path)", .latest("read", path))
-        }
+        guard let content = found else { return ([], 0) }
         guard content.count <= bytesLimit else {
             throw .system(
                 doing: "read the launch record", SystemError("read", path, code: EFBIG))
@@ -193,7 +205,8 @@ extension LaunchRecord.Entry {
             .map { String(decoding: $0, as: UTF8.self) }
         guard words.count == 7, words[0] == "1", let pid = Int32(words[2]), pid > 0,
             let start = UInt64(words[3]), let token = UInt64(words[4], radix: 16),
-            let number = UInt64(words[5]), let name = PercentCoding.decode(words[6].utf8),
+            let number = UInt64(words[5]), number < IncarnationNumbers.limit / 2,
+            let name = PercentCoding.decode(words[6].utf8),
             !words[1].isEmpty, !name.isEmpty
         else { return nil }
         self.init(

@@ -4,7 +4,7 @@ import Stoic
 struct SimulatedFile {
     enum Change {
         case write(offset: Int, bytes: [UInt8])
-        case truncate
+        case truncate(to: Int)
     }
 
     /// What programs see.
@@ -20,9 +20,9 @@ struct SimulatedFile {
         unsynced.append(change)
     }
 
-    mutating func truncate() {
-        Self.apply(.truncate, to: &bytes)
-        unsynced.append(.truncate)
+    mutating func truncate(to count: Int = 0) {
+        Self.apply(.truncate(to: count), to: &bytes)
+        unsynced.append(.truncate(to: count))
     }
 
     mutating func sync() {
@@ -49,8 +49,8 @@ struct SimulatedFile {
 
     private static func apply(_ change: Change, to bytes: inout [UInt8]) {
         switch change {
-        case .truncate:
-            bytes = []
+        case .truncate(let count):
+            bytes = Array(bytes.prefix(count))
         case .write(let offset, let new):
             let end = offset + new.count
             // What was lost before this place reads as zeros.

@@ -142,6 +142,16 @@ public final class SimulatedFileSystem: Sendable {
         }
     }
 
+    /// Cuts a file; the descriptor goes on at its new end. It counts as a write, and fails as one.
+    /// - Throws: `SystemError`: `EBADF`, or what is armed; `SimulatedCrash`.
+    package func truncate(_ descriptor: Descriptor, to count: Int) throws {
+        try call(.write) { state in
+            let (file, position) = try state.file(descriptor, "truncate")
+            state.disk.files[file].truncate(to: count)
+            state.open[descriptor.number] = .file(file, position: min(position, count))
+        }
+    }
+
     /// Makes a file's content, or a directory's names, survive a crash.
     /// - Throws: `SystemError`: `EBADF`, or what is armed; `SimulatedCrash`.
     public func sync(_ descriptor: Descriptor) throws {
