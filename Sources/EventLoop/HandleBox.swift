@@ -27,6 +27,8 @@ import CUV
         of type: Handle.Type, call: String,
         initialize: (UnsafeMutablePointer<Handle>) -> CInt, react: @escaping Reaction
     ) throws(UVError) {
+        // SAFETY: the memory is of the handle's own type, is freed where libuv refuses it, and else
+        // only in its close callback; the retain in its data ends there too.
         let handle = UnsafeMutablePointer<Handle>.allocate(capacity: 1)
         let result = unsafe initialize(handle)
         guard result >= 0 else {
@@ -40,6 +42,7 @@ import CUV
 
     /// What the handle is, where a loop is closed too early.
     var label: String {
+        // SAFETY: the box is open, and the type says what the handle is.
         switch unsafe uv_handle_get_type(untyped) {
         case UV_ASYNC: "wakeup"
         case UV_SIGNAL: unsafe "watch of signal \(handle(as: uv_signal_t.self).pointee.signum)"
@@ -57,11 +60,13 @@ import CUV
 
     /// The handle as libuv's common part.
     private var untyped: UnsafeMutablePointer<uv_handle_t> {
+        // SAFETY: every handle of libuv begins with the common part.
         unsafe memory.assumingMemoryBound(to: uv_handle_t.self)
     }
 
     /// The handle as what it was initialised as. Valid while the box is open.
     final func handle<Handle>(as type: Handle.Type) -> UnsafeMutablePointer<Handle> {
+        // SAFETY: the caller asks for the type it gave `init`, or for the common part.
         unsafe memory.assumingMemoryBound(to: Handle.self)
     }
 
@@ -74,6 +79,7 @@ import CUV
     /// Ends the handle; the loop frees it in its current or next turn. Again: nothing.
     final func close() {
         guard case .open(let reaction) = state else { return }
+        // SAFETY: the state lets this be reached once, and the memory lives until `handleClosed`.
         // Letting go of the reaction may free its owner, which may call `close()` again: that must
         // find the state changed and nobody inside it.
         withExtendedLifetime(reaction) {
@@ -82,12 +88,15 @@ import CUV
         }
     }
 
+    // SAFETY: only libuv's close callback calls it, after its last use of the handle.
     fileprivate final func free() { unsafe memory.deallocate() }
 
     /// The box of a handle that libuv hands to a callback; it must have been made as a `Box`.
     static func of<Box: HandleBox>(
         _ data: UnsafeMutableRawPointer?, as type: Box.Type = HandleBox.self
     ) -> Box {
+        // SAFETY: the data of every open handle is its box, which is retained until the handle is
+        // closed.
         guard let data = unsafe data else { fatalError("a libuv callback came without its box") }
         return unsafe Unmanaged<Box>.fromOpaque(data).takeUnretainedValue()
     }
@@ -95,6 +104,7 @@ import CUV
 
 /// libuv has forgotten the handle: the one place where its memory may go.
 private func handleClosed(_ handle: UnsafeMutablePointer<uv_handle_t>?) {
+    // SAFETY: libuv calls this once for each handle; it takes back the retain of `init`.
     guard let data = unsafe uv_handle_get_data(handle) else {
         fatalError("a close callback came without its box")
     }

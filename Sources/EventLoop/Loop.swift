@@ -31,6 +31,8 @@ import Glibc
     /// - Throws: `EMFILE`, `ENFILE` or `ENOMEM`; nothing stays open.
     public init() throws(UVError) {
         try requireDescriptors()
+        // SAFETY: the loop and its handle are memory of this object, freed in `close()` after libuv
+        // let go of them; the handle does not retain it, because it ends first.
         let loop = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
         let result = unsafe uv_loop_init(loop)
         guard result >= 0 else {
@@ -59,12 +61,14 @@ import Glibc
     /// Has the kernel watch a descriptor that libuv will watch. It does so right before it waits,
     /// and ends the process if the kernel has no room; one that is watched already it takes over.
     func makeRoom(for descriptor: CInt) throws(UVError) {
+        // SAFETY: the loop lives until `close()`, and nobody watches through a closed one.
         unsafe try Self.makeRoom(for: descriptor, in: pointer)
     }
 
     @unsafe private static func makeRoom(
         for descriptor: CInt, in loop: UnsafeMutablePointer<uv_loop_t>
     ) throws(UVError) {
+        // SAFETY: the caller hands over a loop that was initialised.
         let error = cproc_ready_begin(
             unsafe uv_backend_fd(loop), descriptor, UInt32(CPROC_READABLE), UInt64(descriptor))
         guard error == 0 else { throw UVError(code: -error, call: "epoll_ctl") }
@@ -94,6 +98,7 @@ import Glibc
         case .closed: throw UVError(code: UV_EINVAL.rawValue, call: "uv_run")
         }
         repeat {
+            // SAFETY: the phase says that the loop is open, and that it does not run yet.
             unsafe uv_run(pointer, UV_RUN_DEFAULT)
             // What the very last callbacks noticed belongs to a turn as well, and that turn may
             // open something new.
@@ -110,6 +115,7 @@ import Glibc
         case .resting: phase = .stoppedAhead
         case .running:
             phase = .stopping
+            // SAFETY: the phase says that the loop is open.
             unsafe uv_stop(pointer)
         case .ending: phase = .stopping
         case .stoppedAhead, .stopping, .closed: return
@@ -136,6 +142,8 @@ import Glibc
         let bodies = turnEnds
         turnEnds = []
         defer { withExtendedLifetime(bodies) {} }
+        // SAFETY: the phase lets this be reached once; every handle of libuv begins with the common
+        // part, and the memory goes after `uv_loop_close` found nothing left.
         unsafe turnHandle.withMemoryRebound(to: uv_handle_t.self, capacity: 1) {
             unsafe uv_close($0, nil)
         }
@@ -190,6 +198,7 @@ import Glibc
 
     private var isRunningWithWork: Bool {
         guard case .running = phase else { return false }
+        // SAFETY: the loop runs, so it is open.
         return unsafe uv_loop_alive(pointer) != 0
     }
 
@@ -219,6 +228,8 @@ import Glibc
     /// The labels of all handles that nobody closed, joined for a message; empty if there is none.
     private func openHandles() -> String {
         var labels = watches?.labels ?? []
+        // SAFETY: `uv_walk` calls back before it returns, so the array outlives every use of its
+        // pointer.
         unsafe withUnsafeMutablePointer(to: &labels) {
             unsafe uv_walk(pointer, collectLabel, $0)
         }
@@ -247,6 +258,8 @@ private func requireDescriptors() throws(UVError) {
 private func collectLabel(
     _ handle: UnsafeMutablePointer<uv_handle_t>?, _ labels: UnsafeMutableRawPointer?
 ) {
+    // SAFETY: `uv_walk` hands over handles that live, and the pointer to the array of
+    // `openHandles`.
     guard unsafe uv_is_closing(handle) == 0 else { return }
     // The loop's own are the only ones of these kinds: the end of its turns, and its watches.
     let kind = unsafe uv_handle_get_type(handle)
@@ -257,6 +270,7 @@ private func collectLabel(
 
 /// libuv runs it before each wait, after the callbacks of the iteration before.
 private func turnEnded(_ handle: UnsafeMutablePointer<uv_prepare_t>?) {
+    // SAFETY: the data is the loop that owns the handle, and `close()` ends the handle first.
     guard let handle = unsafe handle, let data = unsafe handle.pointee.data else {
         fatalError("a turn ended without its loop")
     }

@@ -47,16 +47,20 @@ public func endProcess(with code: CInt) -> Never {
     private(set) final var shelf: WorkReturn.Shelf?
 
     init(_ loop: Loop) {
+        // SAFETY: the request owns its node, and frees it in `deinit` alone.
         unsafe node = .allocate(capacity: 1)
         self.loop = loop
     }
 
+    // SAFETY: the pool let go of the node before it ran the work that kept this alive.
     deinit { unsafe node.deallocate() }
 
     final func start() throws(UVError) {
         // Fewer threads than that are enough.
         _ = cproc_pool_start(poolThreads)
         shelf = try loop.workIsBegun().shelf
+        // SAFETY: the retain keeps request and node until `finishWork`; the pool uses the node only
+        // until then.
         let kept = unsafe Unmanaged.passRetained(self)
         unsafe node.initialize(
             to: cproc_work(next: nil, run: workRuns, context: kept.toOpaque()))
@@ -115,6 +119,8 @@ private final class WorkBox<R: Sendable>: WorkRequest {
 }
 
 private func workRuns(_ context: UnsafeMutableRawPointer) {
+    // SAFETY: the context is the request that `start` retained, and stays so until it is left on
+    // the shelf.
     let shelf = unsafe performWork(context)
     // The request may be gone with this: its thread holds nothing of it any more.
     shelf?.leave(UInt(bitPattern: context))
@@ -122,6 +128,7 @@ private func workRuns(_ context: UnsafeMutableRawPointer) {
 
 @inline(never)  // so that it lets go of the request when it returns
 @unsafe private func performWork(_ context: UnsafeMutableRawPointer) -> WorkReturn.Shelf? {
+    // SAFETY: the context is the request that `start` retained.
     let request = unsafe Unmanaged<WorkRequest>.fromOpaque(context).takeUnretainedValue()
     request.perform()
     return request.shelf
@@ -129,6 +136,8 @@ private func workRuns(_ context: UnsafeMutableRawPointer) {
 
 /// On the loop's thread: takes back a request that was left.
 func finishWork(_ address: UInt) {
+    // SAFETY: the address is that of a request, left once by its thread, so the retain of `start`
+    // is taken back once.
     guard let context = unsafe UnsafeMutableRawPointer(bitPattern: address) else {
         fatalError("work came back without its request")
     }

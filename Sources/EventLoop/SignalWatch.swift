@@ -14,6 +14,8 @@ public final class SignalWatch {
     public init(_ loop: Loop, signal: CInt, _ react: @escaping () -> Void) throws(UVError) {
         demand(loop.isOpen, "cannot catch signal \(signal): the loop is closed")
         self.loop = loop
+        // SAFETY: the box owns the handle until libuv has closed it, and this object keeps the
+        // loop.
         box = try unsafe HandleBox(
             of: uv_signal_t.self, call: "uv_signal_init",
             initialize: { unsafe uv_signal_init(loop.pointer, $0) }, react: { _, _ in react() })
@@ -31,6 +33,7 @@ public final class SignalWatch {
 }
 
 private func signalled(_ handle: UnsafeMutablePointer<uv_signal_t>?, _ signal: CInt) {
+    // SAFETY: libuv calls back with a handle that is open, whose data is its box.
     guard let handle = unsafe handle else {
         fatalError("a signal callback came without its handle")
     }

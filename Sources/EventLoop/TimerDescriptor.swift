@@ -23,6 +23,7 @@ struct TimerDescriptor: ~Copyable {
         var setting = itimerspec()
         setting.it_value.tv_sec = Int(moment / 1_000_000_000)
         setting.it_value.tv_nsec = Int(moment % 1_000_000_000)
+        // SAFETY: the kernel only reads the setting; it is not asked for the one before.
         let result = unsafe timerfd_settime(
             descriptor.number, CInt(TFD_TIMER_ABSTIME), &setting, nil)
         demand(result == 0, "cannot set a timer: errno \(errno)")
@@ -32,6 +33,7 @@ struct TimerDescriptor: ~Copyable {
     mutating func acknowledge() {
         var expirations: UInt64 = 0
         let size = MemoryLayout.size(ofValue: expirations)
+        // SAFETY: the kernel writes at most the eight bytes of the number.
         // EAGAIN is fine: it was set anew after it went off, so it is still set.
         guard unsafe read(descriptor.number, &expirations, size) == size else { return }
         deadline = nil

@@ -15,6 +15,7 @@ public struct UVError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The call, the reason in words, and the code: `uv_poll_init: operation not permitted (-1)`.
     public var description: String {
+        // SAFETY: a constant text of libuv; for a code it does not know, one that it never frees.
         let words = unsafe String(cString: uv_strerror(code))
         return "\(call): \(words) (\(code))"
     }

@@ -18,6 +18,8 @@ public final class Wakeup {
     public init(_ loop: Loop, _ react: @escaping () -> Void) throws(UVError) {
         demand(loop.isOpen, "cannot make a wakeup: the loop is closed")
         self.loop = loop
+        // SAFETY: the box owns the handle until libuv has closed it, and this object keeps the
+        // loop.
         box = try unsafe HandleBox(
             of: uv_async_t.self, call: "uv_async_init",
             initialize: { unsafe uv_async_init(loop.pointer, $0, woken) },
@@ -50,6 +52,8 @@ public final class WakeupHandle: Sendable {
     public func wake() {
         target.withLock { address in
             guard let address else { return }
+            // SAFETY: under the lock `disarm` waits for, so the handle is not closed; libuv allows
+            // this call from any thread.
             let result = unsafe uv_async_send(UnsafeMutablePointer(bitPattern: address))
             demand(result == 0, "cannot wake the loop: uv_async_send answered \(result)")
         }
@@ -59,6 +63,7 @@ public final class WakeupHandle: Sendable {
 }
 
 func woken(_ handle: UnsafeMutablePointer<uv_async_t>?) {
+    // SAFETY: libuv calls back with a handle that is open, whose data is its box.
     guard let handle = unsafe handle else { fatalError("a wakeup came without its handle") }
     unsafe HandleBox.of(handle.pointee.data).react(0, 0)
 }

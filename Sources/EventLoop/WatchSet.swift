@@ -27,6 +27,8 @@ import CUV
         guard number >= 0 else { throw UVError(code: number, call: "epoll_create1") }
         self.loop = loop
         set = OwnedDescriptor(owning: number)
+        // SAFETY: the memory is freed in `deinit` alone, after the box is closed; the box owns its
+        // handle, and libuv calls back with a handle whose data is its box.
         unsafe ready = .allocate(capacity: Int(CPROC_READY_LIMIT))
         do throws(UVError) {
             let box = try unsafe HandleBox(
@@ -48,6 +50,7 @@ import CUV
         }
     }
 
+    // SAFETY: `init` allocated it, and nobody else has it.
     deinit { unsafe ready.deallocate() }
 
     /// The labels of all watches that nobody closed.
@@ -114,11 +117,13 @@ import CUV
     /// The loop runs on as long as a watch waits for something.
     private func hold() {
         guard let handle else { return }
+        // SAFETY: every handle of libuv begins with the common part, and the box is open.
         let untyped = unsafe handle.handle(as: uv_handle_t.self)
         if waiting > 0 { unsafe uv_ref(untyped) } else { unsafe uv_unref(untyped) }
     }
 
     private func tell() {
+        // SAFETY: there is room for as many as it takes at most, and it says how many it wrote.
         let count = unsafe cproc_ready_take(set.number, ready)
         for index in 0..<Int(count) {
             let one = unsafe ready[index]

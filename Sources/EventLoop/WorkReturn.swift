@@ -31,6 +31,7 @@ final class WorkReturn {
     }
 
     init(_ loop: Loop) throws(UVError) {
+        // SAFETY: the box owns the handle, and the loop lives at least until the box is closed.
         var take: () -> Void = {}
         box = try unsafe HandleBox(
             of: uv_async_t.self, call: "uv_async_init",
@@ -44,6 +45,7 @@ final class WorkReturn {
 
     /// Whether it keeps the loop running.
     func hold(_ holds: Bool) {
+        // SAFETY: every handle of libuv begins with the common part, and the box keeps it.
         let untyped = unsafe box.handle(as: uv_handle_t.self)
         if holds { unsafe uv_ref(untyped) } else { unsafe uv_unref(untyped) }
     }

@@ -18,6 +18,7 @@ public struct ServiceClient: Sendable {
     /// Whether somebody hears what we say: we have a control channel or a notify socket.
     public var isSupervised: Bool {
         if clc_fd() >= 0 { return true }
+        // SAFETY: the text ends with a zero, so its first byte can be read; no pointer is kept.
         guard let address = unsafe getenv("NOTIFY_SOCKET") else { return false }
         return unsafe address.pointee != 0
     }
@@ -32,6 +33,7 @@ public struct ServiceClient: Sendable {
     /// - Returns: The first failure, else whether it was sent.
     @discardableResult
     public func ready(status: String? = nil, values: [String: String] = [:]) -> Delivery {
+        // SAFETY: the texts end with a zero and live through the call, which copies them.
         for (name, text) in values.sorted(by: { $0.key < $1.key }) {
             let delivery = unsafe Delivery(clc_value(name, text))
             guard delivery == .sent else { return delivery }
@@ -45,7 +47,10 @@ public struct ServiceClient: Sendable {
 
     /// One line for people about what the service does; a text is cut at 4 KiB.
     @discardableResult
-    public func status(_ text: String) -> Delivery { unsafe Delivery(clc_status_text(text)) }
+    public func status(_ text: String) -> Delivery {
+        // SAFETY: the text ends with a zero and lives through the call, which copies it.
+        unsafe Delivery(clc_status_text(text))
+    }
 
     /// The service stops: the answer to `ServiceOrder.stop`, or on its own account.
     @discardableResult
@@ -73,7 +78,10 @@ public struct ServiceClient: Sendable {
 
     /// Lines `KEY=value` as they are, separated by newlines.
     @discardableResult
-    public func send(_ lines: String) -> Delivery { unsafe Delivery(clc_notify(lines)) }
+    public func send(_ lines: String) -> Delivery {
+        // SAFETY: the text ends with a zero and lives through the call, which copies it.
+        unsafe Delivery(clc_notify(lines))
+    }
 
     /// Waits until everything said before has been read, at most `timeout`.
     @discardableResult
@@ -94,6 +102,7 @@ public struct ServiceClient: Sendable {
     /// - Returns: `nil` when there is none now, or no channel.
     public func nextOrder() -> ServiceOrder? {
         let wasOpen = clc_fd() >= 0
+        // SAFETY: `clc_next` fills the message, and keeps no pointer to it.
         var message = clc_message()
         let result = unsafe clc_next(&message)
         if wasOpen && clc_fd() < 0 { return .disconnected }

@@ -23,6 +23,7 @@ public enum ServiceOrder: Hashable, Sendable {
             self = .reload
             return
         }
+        // SAFETY: the bytes are read within the closure, and copied.
         let reason = unsafe withUnsafeBytes(of: message.reason) { bytes in
             unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
@@ -38,6 +39,7 @@ extension ServiceClient {
     @discardableResult
     public func takeOrders(timeout: Duration, _ react: (ServiceOrder) -> Void) -> Bool {
         guard let descriptor else { return false }
+        // SAFETY: `poll` gets one entry, and keeps no pointer to it.
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         let (milliseconds, rest) = timeout.wholeMicroseconds.quotientAndRemainder(dividingBy: 1000)
         let wait = Int32(clamping: milliseconds + (rest > 0 ? 1 : 0))
@@ -56,6 +58,8 @@ extension ServiceClient {
     @discardableResult
     public func listen(_ react: @escaping @Sendable (ServiceOrder) -> Void) -> Bool {
         guard descriptor != nil else { return false }
+        // SAFETY: the thread takes over the one retain; where it was not started, it is released
+        // here.
         let listener = unsafe Unmanaged.passRetained(Listener(client: self, react: react))
         var thread = pthread_t()
         let failure = unsafe pthread_create(

@@ -20,6 +20,7 @@ final class DatagramDestination: Sendable {
         descriptor.withLock { number in
             if number < 0 { number = Self.connect(to: path) }
             guard number >= 0 else { return .failed(errno) }
+            // SAFETY: `send` only reads the array's bytes, within the closure.
             let sent = unsafe bytes.withUnsafeBytes { buffer in
                 unsafe Glibc.send(
                     number, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))
@@ -44,6 +45,8 @@ final class DatagramDestination: Sendable {
             errno = ENAMETOOLONG
             return -1
         }
+        // SAFETY: the path was found to fit, with a zero behind it; a `sockaddr_un` is what the
+        // kernel expects behind the general type, and it gets its true size.
         unsafe withUnsafeMutableBytes(of: &address.sun_path) {
             unsafe $0.copyBytes(from: path.utf8)
         }

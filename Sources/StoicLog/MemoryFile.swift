@@ -5,6 +5,7 @@ import Stoic
 /// journal takes its descriptor in place of the bytes.
 enum MemoryFile {
     static func send(_ bytes: [UInt8], through socket: Int32) -> BackgroundWriter.Outcome {
+        // SAFETY: the template ends with a zero, and `mkstemp` changes its letters in place.
         var template = Array("/dev/shm/stoic-XXXXXX".utf8.map { CChar(bitPattern: $0) }) + [0]
         let file = unsafe mkstemp(&template)
         guard file >= 0 else { return .failed(errno) }
@@ -18,6 +19,8 @@ enum MemoryFile {
 
     /// Sends nothing but a descriptor.
     private static func pass(_ file: Int32, through socket: Int32) -> BackgroundWriter.Outcome {
+        // SAFETY: the memory is ours until the end of the function, holds a header and a
+        // descriptor, and `sendmsg` only reads what `message` points to.
         // CMSG_SPACE and CMSG_LEN are macros: a header, then one descriptor, padded to words.
         let header = MemoryLayout<cmsghdr>.size
         let length = header + MemoryLayout<Int32>.size

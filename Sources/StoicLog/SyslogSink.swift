@@ -70,6 +70,8 @@ struct SyslogLine: Sendable {
 
     /// `Nov  3 04:05:06`, in local time.
     private static func timestamp() -> String {
+        // SAFETY: `localtime_r` fills `parts`; the one pointer in it, the name of the zone, is
+        // never read.
         var now = time(nil)
         var parts = unsafe tm()
         unsafe localtime_r(&now, &parts)

@@ -136,6 +136,7 @@ public enum GracefulTermination {
 
     /// The seconds of `STOIC_EXIT_BUDGET`, if they are a number within 0...86400.
     static func budgetOfEnvironment() -> Duration? {
+        // SAFETY: the text is copied at once, before anything here changes the environment.
         guard let text = unsafe getenv("STOIC_EXIT_BUDGET") else { return nil }
         guard let seconds = unsafe Double(String(cString: text)), (0...86_400).contains(seconds)
         else {

@@ -8,6 +8,7 @@ struct Pipe: Sendable {
     /// A pipe, whose reads and writes do not wait if `blocks` is false. Without one there is no way
     /// to hear a signal: the process stops with the reason.
     init(blocks: Bool) {
+        // SAFETY: `pipe` writes two numbers, and there is room for two.
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else {
             preconditionFailure("cannot make a pipe: error \(errno)")

@@ -34,6 +34,8 @@ final class SignalBridge: Sendable {
     func close() {
         before.withLock { before in
             for entry in before {
+                // SAFETY: the action is what the kernel handed out, and is only read; the byte is
+                // one byte.
                 var action = entry.action
                 unsafe sigaction(entry.signal, &action, nil)
             }
@@ -49,6 +51,7 @@ final class SignalBridge: Sendable {
     private func catchSignals() {
         for signal in Self.caught {
             install(signal) { signal in
+                // SAFETY: `write` reads the one byte, and may be called in a handler.
                 // Only what is safe in a handler: one write, and errno as it was.
                 let saved = errno
                 var byte = UInt8(truncatingIfNeeded: signal)
@@ -60,6 +63,8 @@ final class SignalBridge: Sendable {
     }
 
     private func install(_ signal: Int32, _ handler: __sighandler_t?) {
+        // SAFETY: the kernel copies both structures; of the union only the plain handler is used,
+        // as without `SA_SIGINFO` it is the one that is meant.
         var old = sigaction()
         guard unsafe sigaction(signal, nil, &old) == 0 else { return }
         // What was ignored when we began stays ignored: `nohup` means it.
@@ -75,6 +80,7 @@ final class SignalBridge: Sendable {
     // MARK: The thread
 
     private func startThread() {
+        // SAFETY: the thread takes over the one retain.
         let box = unsafe Unmanaged.passRetained(self)
         var handle = pthread_t()
         let result = unsafe pthread_create(
@@ -110,6 +116,7 @@ final class SignalBridge: Sendable {
     /// Takes the signals on this thread, whatever the others block: a process that was started from
     /// a thread that blocks signals, as worker threads do, begins with that mask.
     private func unblockSignals() {
+        // SAFETY: the C functions fill and read a set of ours, and keep no pointer to it.
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
         for signal in Self.caught { unsafe sigaddset(&signals, signal) }
@@ -125,6 +132,7 @@ final class SignalBridge: Sendable {
                 guard left > 0 else { return nil }
                 timeout = Int32(min(left.rounded(.up), 1e9))
             }
+            // SAFETY: `poll` gets one entry and `read` room for one byte.
             var entry = pollfd(fd: pipe.read, events: Int16(POLLIN), revents: 0)
             _ = unsafe poll(&entry, 1, timeout)
             var byte: UInt8 = 0
@@ -147,6 +155,7 @@ final class SignalBridge: Sendable {
 
     /// One message on standard error.
     static func say(_ text: String) {
+        // SAFETY: `write` only reads the array's bytes, within the closure.
         let bytes = Array((text + "\n").utf8)
         _ = unsafe bytes.withUnsafeBytes { unsafe write(2, $0.baseAddress, $0.count) }
     }
@@ -154,5 +163,8 @@ final class SignalBridge: Sendable {
 
 extension Optional where Wrapped == @convention(c) (Int32) -> Void {
     /// Whether it is the disposition `SIG_IGN`, which is no function but the number 1.
-    fileprivate var isIgnore: Bool { unsafe unsafeBitCast(self, to: UInt.self) == 1 }
+    fileprivate var isIgnore: Bool {
+        // SAFETY: a C function pointer, `nil` included, is as large as a word, and is not called.
+        unsafe unsafeBitCast(self, to: UInt.self) == 1
+    }
 }

@@ -58,6 +58,7 @@ public struct ProcessCommand: Hashable, Sendable {
 
     /// `NAME=value`, each.
     var variables: [String] {
+        // SAFETY: each text is copied at once, before anything here changes the environment.
         var all: [String: String] = [:]
         for name in inherits {
             if let value = unsafe getenv(name) { all[name] = unsafe String(cString: value) }

@@ -53,6 +53,8 @@ final class ProcessHost {
     /// when it is not.
     func notifyDirectory() throws(LaunchFailure) -> String {
         if let directory { return directory }
+        // SAFETY: the text is copied at once; the template ends with a zero, and `mkdtemp` changes
+        // its letters in place, within the closure.
         let parent = unsafe getenv("XDG_RUNTIME_DIR").map { unsafe String(cString: $0) }
         for parent in [parent, "/tmp"].compactMap({ $0 })
         where NotifySocket.fits(in: parent + "/stoic-XXXXXX") {
@@ -82,6 +84,7 @@ final class ProcessHost {
             }
         }
         if runs.isEmpty, let path = directory {
+            // SAFETY: the path is a text of ours, which lives through the call.
             unsafe rmdir(path)
             directory = nil
         }

@@ -49,6 +49,7 @@ extension ProcessRun {
 
     private func workingDirectory() throws(LaunchFailure) -> String {
         if let directory = life.command.workingDirectory { return directory }
+        // SAFETY: `getcwd` is told how much room the array has.
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         guard unsafe getcwd(&buffer, buffer.count) != nil else {
             throw LaunchFailure(step: "find the working directory", errorNumber: errno)

@@ -40,6 +40,8 @@ final class ProcessThread: Sendable {
 
     private init() {
         var thread = pthread_t()
+        // SAFETY: the thread takes over the one retain; where it was not started, it is released
+        // here.
         let box = unsafe Unmanaged.passRetained(self)
         let result = unsafe pthread_create(
             &thread, nil,
@@ -83,6 +85,7 @@ final class ProcessThread: Sendable {
 
     private func run() {
         // Worker threads begin with signals blocked; this one is told of the ends of children.
+        // SAFETY: the C functions fill and read a set of ours, and keep no pointer to it.
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
         unsafe sigaddset(&signals, SIGCHLD)

@@ -55,6 +55,7 @@ private struct Replay {
 }
 
 private func environment(_ name: String) -> String? {
+    // SAFETY: the text is copied at once, before anything here changes the environment.
     guard let value = unsafe getenv(name) else { return nil }
     return unsafe String(cString: value)
 }

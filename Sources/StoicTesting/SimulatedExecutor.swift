@@ -49,6 +49,8 @@ final class SimulatedExecutor: TaskExecutor {
             state.hasYielded = false
             return ready
         }
+        // SAFETY: the job was taken out of the queue, so it runs once; this executor lives through
+        // it.
         unsafe ready.job.runSynchronously(on: asUnownedTaskExecutor())
         return state.withLock { state in
             state.running = 0

@@ -32,6 +32,6 @@ struct Rule: Sendable, CustomTestStringConvertible {
         [
             lineLength, fileLength, functionShape, moduleNames, imports, documentation, timeLimits,
             changelog, scripts, ownPaths, engineIsSynchronous, contractHeadings,
-            contractEvents,
+            contractEvents, safety,
         ] + bans
 }

@@ -187,6 +187,24 @@ struct RuleSample: Sendable, CustomTestStringConvertible {
                 "1: /home/…: a path of one machine; say what it stands for"
             ], good: "// see ~/x and x/home/y"),
         RuleSample(
+            rule: "safety", path: "Sources/Stoic/x.swift",
+            bad: "// SAFETY: elsewhere.\n\nfunc f() {\n    unsafe g()\n}\nlet a = unsafe b",
+            expected: [4, 6].map {
+                "\($0): unsafe without its reason: `// SAFETY: …` at the head of its function"
+            },
+            good: """
+                /// Said.
+                // SAFETY: said.
+                @inline(never)
+                func f() { unsafe g() }
+
+                var a: Int {
+                    // SAFETY: said.
+                    unsafe b
+                }
+                @unsafe func c() { unsafely() }
+                """),
+        RuleSample(
             rule: "contract-headings", path: "docs/design/01-x.md",
             bad: "## Semantics\n## Cancellation\n## Errors and isolation\n## Defaults\n## Events\n",
             expected: ["0: a contract says its failure: add the heading"],

@@ -87,6 +87,8 @@ package final class BackgroundWriter: Sendable {
     }
 
     private func startThread() {
+        // SAFETY: the thread takes over the one retain; where it was not started, it is released
+        // here.
         let box = unsafe Unmanaged.passRetained(self)
         var thread = pthread_t()
         let result = unsafe pthread_create(
@@ -191,6 +193,8 @@ package final class BackgroundWriter: Sendable {
 
     /// Writes all of `bytes` to a descriptor; blocks as long as that does.
     package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Outcome {
+        // SAFETY: the kernel reads within the array, which lives through the closure; `poll` gets
+        // one entry.
         var done = 0
         while done < bytes.count {
             let count = unsafe bytes.withUnsafeBytes { buffer in
@@ -214,12 +218,14 @@ package final class BackgroundWriter: Sendable {
 
     /// The value of an environment variable.
     package static func environment(_ name: String) -> String? {
+        // SAFETY: the text is copied at once, before anything here changes the environment.
         guard let value = unsafe getenv(name) else { return nil }
         return unsafe String(cString: value)
     }
 
     /// `device:inode` of a descriptor, as `JOURNAL_STREAM` names the journal's.
     package static func identity(of descriptor: Int32) -> String? {
+        // SAFETY: `fstat` fills a variable of the size it expects, and keeps no pointer.
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { return nil }
         return "\(status.st_dev):\(status.st_ino)"
@@ -233,28 +239,35 @@ private final class Wakeup: Sendable {
     private let address: UInt
 
     init() {
+        // SAFETY: fresh memory of the right type, which this object alone owns.
         let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
         unsafe sem_init(semaphore, 0, 0)
         address = UInt(bitPattern: semaphore)
     }
 
     deinit {
+        // SAFETY: nobody else can use it any more: who does holds this object.
         guard let semaphore = unsafe semaphore else { return }
         unsafe sem_destroy(semaphore)
         unsafe semaphore.deallocate()
     }
 
     private var semaphore: UnsafeMutablePointer<sem_t>? {
+        // SAFETY: the address is that of the semaphore made in `init`, which lives as long as this
+        // object.
         unsafe UnsafeMutablePointer<sem_t>(bitPattern: address)
     }
 
     func post() {
+        // SAFETY: the semaphore lives as long as this object, and may be posted to from any thread.
         guard let semaphore = unsafe semaphore else { return }
         unsafe sem_post(semaphore)
     }
 
     /// Waits for a post; `false` after `limit` without one.
     func wait(for limit: Duration) -> Bool {
+        // SAFETY: the semaphore lives as long as this object; the C functions keep no pointer to
+        // `moment`.
         guard let semaphore = unsafe semaphore else { return false }
         var moment = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &moment)

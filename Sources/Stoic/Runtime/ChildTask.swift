@@ -59,6 +59,8 @@ func runChild<R, E: Error>(
 
 /// Memory for one value. A type without any content, such as `Void`, needs none.
 private func memory<R>(for type: R.Type) -> UnsafeMutablePointer<R> {
+    // SAFETY: the address of a type without content is never read or written, only aligned and not
+    // null.
     let alignment = MemoryLayout<R>.alignment
     guard MemoryLayout<R>.size == 0,
         let nowhere = unsafe UnsafeMutablePointer<R>(bitPattern: alignment)
@@ -117,6 +119,8 @@ struct ChildHandle: Sendable {
 /// The executor the current task prefers, so that a task started here stays on it: the tests'
 /// simulated executor loses no job of ours.
 func currentTaskExecutor() -> (any TaskExecutor)? {
+    // SAFETY: the task is used within the closure only, and the executor is retained by the copy
+    // that leaves it.
     unsafe withUnsafeCurrentTask { task in
         guard let executor = unsafe task?.unownedTaskExecutor else { return nil }
         return unsafe executor.asTaskExecutor()
@@ -125,5 +129,6 @@ func currentTaskExecutor() -> (any TaskExecutor)? {
 
 /// Cancels the task that calls this.
 func cancelCurrentTask() {
+    // SAFETY: the task is used within the closure only, by itself.
     unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
 }
