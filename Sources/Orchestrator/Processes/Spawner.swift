@@ -43,7 +43,7 @@ import Stoic
         var started: OpaquePointer?
         let error = unsafe cproc_spawner_start(threads, missing, &started)
         guard error == 0, let started = unsafe started else {
-            throw UVError(code: -error, call: "cproc_spawner_start")
+            throw UVError(code: -error, call: "start the threads that launch")
         }
         unsafe spawner = started
         features = unsafe KernelFeatures(cproc_spawner_features(started))
