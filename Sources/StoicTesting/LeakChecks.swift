@@ -3,11 +3,14 @@ public import Stoic
 /// Work that is still there when nothing should be.
 public struct LeftBehind: Error, CustomStringConvertible {
     /// What is left, one thing to a line: tasks of the library, open scopes, sleepers, abandoned
-    /// work, services that are not at rest.
+    /// work.
     public let left: [String]
+    /// What the work threw that left it, if it threw.
+    public let thrown: (any Error)?
 
     public var description: String {
-        "something is left:" + left.map { "\n  " + $0 }.joined()
+        let error = thrown.map { "\nand it threw: \($0)" } ?? ""
+        return "something is left:" + left.map { "\n  " + $0 }.joined() + error
     }
 }
 
@@ -26,38 +29,40 @@ private let mostRealWait = Duration.seconds(5)
 /// }
 /// ```
 /// In a simulation what can run runs first; in real time what is ending has five seconds.
-/// - Throws: What `body` throws; else `LeftBehind`.
+/// - Throws: `LeftBehind`, with what `body` threw; else what `body` throws.
 public nonisolated(nonsending) func expectNoLeaks<R>(
     _ body: nonisolated(nonsending) () async throws -> R
 ) async throws -> R {
     let live = LiveWork()
     let sleepers = SimulatedRun.current?.world.clock.sleeperCount ?? 0
     return try await live.watch {
-        let value = try await body()
-        try await expectNone {
+        let result: Result<R, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        try await expectNone(after: result) {
             let now = SimulatedRun.current?.world.clock.sleeperCount ?? 0
             let more = now > sleepers ? ["\(now - sleepers) more sleep than before"] : []
             return live.remains + more
         }
-        return value
+        return try result.get()
     }
 }
 
 /// Runs `body` and fails if work that ignored its cancellation was left behind in it, and has not
 /// ended by now.
-/// - Throws: What `body` throws; else `LeftBehind`.
+/// - Throws: `LeftBehind`, with what `body` threw; else what `body` throws.
 public nonisolated(nonsending) func expectNoAbandonedWork<R>(
     _ body: nonisolated(nonsending) () async throws -> R
 ) async throws -> R {
     let (result, left) = await countingAbandonedWork { try await body() }
-    let value = try result.get()
-    try await expectNone { left() == 0 ? [] : ["\(left()) pieces of abandoned work"] }
-    return value
+    try await expectNone(after: result) {
+        left() == 0 ? [] : ["\(left()) pieces of abandoned work"]
+    }
+    return try result.get()
 }
 
-/// Runs a graph for a test, and fails the test on anything left when it has ended: a service that
-/// is not at rest, abandoned work, a task or a scope of the library. So the end of a test is an
-/// end of the graph like any other.
+/// Runs a graph for a test, and fails the test on anything left when it has ended, however it
+/// ended: abandoned work, a task or a scope of the library. So the end of a test is an end of the
+/// graph like any other.
 ///
 /// ```swift
 /// try await withGraph(graph) { _ in
@@ -69,27 +74,27 @@ public nonisolated(nonsending) func expectNoAbandonedWork<R>(
 ///   - graph: The graph to run.
 ///   - exitBudget: As for `ServiceGraph.run`.
 ///   - stopTimeout: As for `ServiceGraph.run`.
+///   - clock: As for `ServiceGraph.run`.
 ///   - body: Runs once everything has started.
-/// - Throws: What `ServiceGraph.run` throws; else `LeftBehind`.
+/// - Throws: `LeftBehind`, with what `ServiceGraph.run` threw; else what that throws.
 public nonisolated(nonsending) func withGraph<R>(
     _ graph: ServiceGraph, exitBudget: Duration = .seconds(30),
-    stopTimeout: Duration = .seconds(10),
+    stopTimeout: Duration = .seconds(10), clock: (any Clock<Duration>)? = nil,
     _ body: nonisolated(nonsending) (Services) async throws -> R
 ) async throws -> R {
     try await expectNoAbandonedWork {
         try await expectNoLeaks {
-            let value = try await graph.run(exitBudget: exitBudget, stopTimeout: stopTimeout) {
-                services in try await body(services)
-            }
-            let restless = graph.summary
-            guard restless.isEmpty else { throw LeftBehind(left: restless) }
-            return value
+            try await graph.run(
+                exitBudget: exitBudget, stopTimeout: stopTimeout, clock: clock
+            ) { services in try await body(services) }
         }
     }
 }
 
-/// Fails unless `left` comes to nothing.
-private nonisolated(nonsending) func expectNone(_ left: () -> [String]) async throws {
+/// Fails unless `left` comes to nothing, also where the work itself has failed.
+private nonisolated(nonsending) func expectNone<R>(
+    after result: Result<R, any Error>, _ left: () -> [String]
+) async throws {
     if let simulation = SimulatedRun.current {
         await simulation.world.settle()
     } else {
@@ -99,7 +104,11 @@ private nonisolated(nonsending) func expectNone(_ left: () -> [String]) async th
         }
     }
     let rest = left()
-    guard rest.isEmpty else { throw LeftBehind(left: rest) }
+    guard !rest.isEmpty else { return }
+    guard case .failure(let error) = result else { throw LeftBehind(left: rest, thrown: nil) }
+    // One check around another says all that is left, and the error that came first.
+    let inner = error as? LeftBehind
+    throw LeftBehind(left: (inner?.left ?? []) + rest, thrown: inner.map(\.thrown) ?? error)
 }
 
 extension LiveWork {

@@ -16,7 +16,7 @@ struct LivenessTests {
     func cadence() throws {
         let bench = try Bench()
         var starts: [Duration] = []
-        var results: [String?] = []
+        var results: [ProbeOutcome] = []
         var running = 0
         let begun = bench.loop.now.awake
         let probe: ProbeRunner = { _, timeout, completion in
@@ -26,8 +26,7 @@ struct LivenessTests {
             let number = starts.count
             _ = bench.timers.after(.milliseconds(10)) {
                 running -= 1
-                // As one that was killed at its timeout comes back.
-                completion(number == 2 ? nil : .code(0), "it took too long")
+                completion(number == 2 ? .tookTooLong("it took ages") : .ended(.code(0), tail: ""))
             }
             return {}
         }
@@ -35,10 +34,10 @@ struct LivenessTests {
             results.append($0)
         }
         #expect(try bench.run { results.count == 2 })
-        #expect(watch.lastFailure == "the probe check came to no end: it took too long")
+        #expect(watch.lastFailure == "the probe check came to no end: it took ages")
         #expect(try bench.run { results.count == 3 })
         #expect(watch.lastFailure == nil)
-        #expect(results.map { $0 == nil } == [true, false, true])
+        #expect(results.map { $0 == .passed } == [true, false, true])
         let gaps = zip([begun - .milliseconds(10)] + starts, starts).map { $1 - $0 }
         #expect(gaps.allSatisfy { $0 >= .milliseconds(60) }, "\(gaps)")
         watch.close()
@@ -48,7 +47,7 @@ struct LivenessTests {
     @Test("RDY-39: a probe under way is cancelled by close, and its answer means nothing")
     func cancelled() throws {
         let bench = try Bench()
-        var answer: ((Stoic.ExitStatus?, String) -> Void)?
+        var answer: ((CommandOutcome) -> Void)?
         var cancelled = 0
         let probe: ProbeRunner = { _, _, completion in
             answer = completion
@@ -61,8 +60,53 @@ struct LivenessTests {
         watch.close()
         watch.close()
         #expect(cancelled == 1)
-        answer?(.code(1), "")
+        answer?(.ended(.code(1), tail: ""))
         #expect(bench.timers.count == 0)
+        bench.close()
+    }
+
+    @Test("RDY-41: a probe that cannot be ended fails at each interval, and nothing runs beside it")
+    func stuck() throws {
+        let bench = try Bench()
+        var answer: ((CommandOutcome) -> Void)?
+        var runs = 0
+        var results: [ProbeOutcome] = []
+        let probe: ProbeRunner = { _, _, completion in
+            runs += 1
+            answer = completion
+            return {}
+        }
+        var definition = Self.command
+        definition.timeout = .milliseconds(10)
+        let watch = LivenessWatch(definition, context: bench.context(probe: probe)) {
+            results.append($0)
+        }
+        #expect(try bench.run { results.count == 3 })
+        let again = ProbeOutcome.failed("the probe before has not ended")
+        #expect(results == [.failed("no end within 10 ms"), again, again])
+        #expect(runs == 1)
+        // Its end is no result any more, and the next look is a new probe.
+        answer?(.tookTooLong("at last"))
+        #expect(try bench.run { runs == 2 })
+        #expect(results.count == 3)
+        watch.close()
+        bench.close()
+    }
+
+    @Test("RDY-42: a probe that could not be run is no failure")
+    func notRun() throws {
+        let bench = try Bench()
+        var results: [ProbeOutcome] = []
+        let probe: ProbeRunner = { _, _, completion in
+            _ = bench.timers.after(.zero) { completion(.notRun("cannot run check")) }
+            return {}
+        }
+        let watch = LivenessWatch(Self.command, context: bench.context(probe: probe)) {
+            results.append($0)
+        }
+        #expect(try bench.run { results.count == 1 })
+        #expect(results == [.notRun("the probe check did not run: cannot run check")])
+        watch.close()
         bench.close()
     }
 
@@ -75,7 +119,7 @@ struct LivenessTests {
             let (listener, port) = try fullListener()
             for (limit, end) in [(50, "no answer within 50 ms"), (5_000, "nobody listens there")] {
                 if limit > 1_000 { for descriptor in listener { close(descriptor) } }
-                var results: [String?] = []
+                var results: [ProbeOutcome] = []
                 let definition = LiveDefinition(
                     probe: .tcp(host: "127.0.0.1", port: port), interval: .milliseconds(1),
                     timeout: .milliseconds(limit))
@@ -84,7 +128,7 @@ struct LivenessTests {
                 }
                 #expect(try bench.run { results.count >= 2 })
                 let wanted = "127.0.0.1:\(port): \(end)"
-                #expect(results.prefix(2).allSatisfy { $0 == wanted }, "\(results)")
+                #expect(results.prefix(2).allSatisfy { $0 == .failed(wanted) }, "\(results)")
                 watch.close()
             }
             #expect(noneIsLeft(since: before))

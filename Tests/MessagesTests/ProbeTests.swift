@@ -25,7 +25,7 @@ struct ProbeTests {
             let number = starts.count
             _ = bench.timers.after(.milliseconds(10)) {
                 running -= 1
-                completion(number < 5 ? .code(1) : .code(0), "not\u{1B}yet")
+                completion(.ended(.code(number < 5 ? 1 : 0), tail: "not\u{1B}yet"))
             }
             return {}
         }
@@ -52,7 +52,7 @@ struct ProbeTests {
     @Test("RDY-29: a try under way is cancelled by close, and its answer means nothing")
     func cancelled() throws {
         let bench = try Bench()
-        var answer: ((Stoic.ExitStatus?, String) -> Void)?
+        var answer: ((CommandOutcome) -> Void)?
         var cancelled = 0
         let probe: ProbeRunner = { _, _, completion in
             answer = completion
@@ -65,7 +65,7 @@ struct ProbeTests {
         watch.close()
         watch.close()
         #expect(cancelled == 1)
-        answer?(.code(0), "")
+        answer?(.ended(.code(0), tail: ""))
         #expect(bench.timers.count == 0)
         bench.close()
     }

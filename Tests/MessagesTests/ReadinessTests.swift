@@ -34,8 +34,7 @@ extension Bench {
 
 /// Runs nothing and answers nothing.
 func noProbe(
-    _ arguments: [String], _ timeout: Duration,
-    _ completion: @escaping (Stoic.ExitStatus?, String) -> Void
+    _ arguments: [String], _ timeout: Duration, _ completion: @escaping (CommandOutcome) -> Void
 ) -> () -> Void { {} }
 
 /// A pipe with a reading end that does not wait.

@@ -143,7 +143,14 @@ struct HostTests {
             scenario.until = .seconds(60)
         }
         let failed = Self.lines(hung, "db").first { $0.hasSuffix("service.failed") }
-        #expect(failed.map { $0 <= "36" && $0 > "34" } == true, "\(failed ?? "never")")
+        // Those of second 20 and, a second of timeout later, 31.
+        #expect(failed?.hasPrefix("32.") == true, "\(failed ?? "never")")
+        let socket = try Self.run(Incident(.hang("db"), at: .seconds(15))) { scenario in
+            scenario.specs[0].liveThreshold = 2
+            scenario.behaviours["db"]?.probesShowHang = false
+            scenario.until = .seconds(60)
+        }
+        #expect(!Self.lines(socket, "db").contains { $0.contains("probe") })
     }
 
     @Test("SIM-4: a delay goes on while the machine sleeps; a start is not judged by sleep")

@@ -106,6 +106,26 @@ struct LeakTests {
         }
     }
 
+    @Test("TST-24: a body that throws hides nothing that is left, and is not hidden by it")
+    func hungStopAfterFailure() async throws {
+        struct Broken: Error {}
+        try await simulate { _ in
+            let graph = try ServiceGraph(label: "g") {
+                Provide(Self.key) { _ in
+                    7
+                } stop: { _, _ in
+                    await Self.stubborn(.seconds(60))
+                }
+            }
+            let error = try await thrown(LeftBehind.self) {
+                try await withGraph(graph) { _ in throw Broken() }
+            }
+            #expect(error?.thrown is Broken)
+            #expect(error?.left.contains { $0.contains("abandoned work") } == true)
+            #expect(error?.left.contains { $0.contains("Stoic/GraphRun+Effects.swift:") } == true)
+        }
+    }
+
     @MainActor @Test("TST-24: the body runs on the caller's actor")
     func actor() async throws {
         let graph = try ServiceGraph(label: "g") { Provide(Self.key) { _ in 7 } }

@@ -11,6 +11,12 @@ extension ServiceReader {
             return nil
         }
         guard let value = object[kind], let probe = probe(kind, value) else { return nil }
+        if keys.fitting("ready") == nil {
+            log.warning(
+                given,
+                "it counts as ready as soon as its program runs, and is probed from then on",
+                suggestion: "say with ready how it shows that it can be used")
+        }
         var live = LiveDefinition(probe: probe)
         live.interval = object["interval"]?.duration ?? live.interval
         live.timeout = object["timeout"]?.duration ?? live.timeout

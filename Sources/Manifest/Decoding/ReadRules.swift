@@ -49,7 +49,7 @@ extension ServiceReader {
 
     private func readStartTimes(_ spec: inout ServiceSpec) {
         if keys.isOneshot {
-            spec.startTimeout = keys["timeout"]?.duration ?? .seconds(3_600)
+            spec.startTimeout = keys["timeout"]?.duration ?? spec.startTimeout
             // One from the defaults is meant for services: a migration may well take longer.
             if !keys.fromDefaults.contains("startTimeout"),
                 let own = keys["startTimeout"]?.duration

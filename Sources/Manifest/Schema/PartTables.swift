@@ -72,20 +72,23 @@ extension SchemaTable {
             "command": "exec", "test": "exec", "period": "interval", "every": "interval",
             "periodSeconds": "interval", "retries": "threshold",
             "failureThreshold": "threshold", "failure_threshold": "threshold",
-            "timeoutSeconds": "timeout", "initialDelaySeconds": "no delay: it begins once ready",
-            "start_period": "no delay: it begins once ready",
+            "timeoutSeconds": "timeout",
+            "initialDelaySeconds": "no delay: it begins once ready, so say how with ready",
+            "start_period": "no delay: it begins once ready, so say how with ready",
         ],
         [
             SchemaKey(
                 "tcp", .variables, absent: "none",
-                "A TCP port accepts connections: `5432` on 127.0.0.1, or `host:port`."),
+                "A TCP port accepts connections: `5432` on 127.0.0.1, or `host:port`. Shows that "
+                    + "the socket is there; the kernel accepts for a process that hangs as well."),
             SchemaKey(
                 "unix", .variables, absent: "none",
-                "A Unix socket accepts connections: a path of at most 107 bytes, or `@name`."),
+                "A Unix socket accepts connections: a path of at most 107 bytes, or `@name`. "
+                    + "Shows as much as `tcp` does."),
             SchemaKey(
                 "exec", .command, absent: "none",
-                "A command exits with 0. It runs with the service's environment, user and "
-                    + "directory."),
+                "A command exits with 0: asks the service something, and so shows that it hangs. "
+                    + "It runs with the service's environment, user and directory."),
             SchemaKey(
                 "interval", .duration(zeroIsLegal: false), absent: "10s",
                 "From readiness to the first probe, and from the end of each to the next: two "

@@ -30,17 +30,17 @@ final class CommandRun {
     private var watch: Watch?
     private var pipe: CInt
     private var limit: TimerTable.Token?
-    private var completion: ((ExitStatus?, String) -> Void)?
+    private var completion: ((CommandOutcome) -> Void)?
     private unowned let engine: Engine
     private let onOver: () -> Void
 
     /// - Parameters:
     ///   - pipe: Our end of its output; the run's own from here on, also when this throws.
-    ///   - completion: Called once, unless cancelled: the status, or `nil` and why there is none.
+    ///   - completion: Called once, unless cancelled, when nothing of it is left.
     ///   - onOver: Called once, when nothing of it is left.
     init(
         of service: ServiceName, pipe: CInt, engine: Engine, timeout: Duration,
-        completion: @escaping (ExitStatus?, String) -> Void, onOver: @escaping () -> Void
+        completion: @escaping (CommandOutcome) -> Void, onOver: @escaping () -> Void
     ) throws(UVError) {
         self.service = service
         self.pipe = pipe
@@ -85,8 +85,8 @@ final class CommandRun {
     }
 
     func failed(_ failure: LaunchFailure) {
-        if case .doomed(let outcome) = state { return finish(nil, outcome) }
-        finish(nil, failure.words)
+        if case .doomed(let outcome) = state { return finish(.tookTooLong(outcome)) }
+        finish(.notRun(failure.words))
     }
 
     /// Nobody wants the outcome any more: everything of it is killed.
@@ -110,13 +110,16 @@ final class CommandRun {
     private func finished() {
         read()
         switch state {
-        case .running: finish(status ?? .unknown, String(decoding: tail, as: UTF8.self))
-        case .killed(_, let outcome): finish(nil, outcome)
+        case .running:
+            finish(.ended(status ?? .unknown, tail: String(decoding: tail, as: UTF8.self)))
+        case .killed(_, let outcome):
+            let leftovers = status.map { "it \($0.words) and left processes running; " } ?? ""
+            finish(.tookTooLong(leftovers + outcome))
         case .launching, .doomed, .over: break
         }
     }
 
-    private func finish(_ status: ExitStatus?, _ words: String) {
+    private func finish(_ outcome: CommandOutcome) {
         tree?.close()
         state = .over
         engine.probeTimers.cancel(limit)
@@ -126,7 +129,7 @@ final class CommandRun {
         pipe = -1
         let completion = completion
         self.completion = nil
-        completion?(status, words)
+        completion?(outcome)
         onOver()
     }
 

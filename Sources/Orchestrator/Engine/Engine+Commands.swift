@@ -5,7 +5,7 @@ import Stoic
 
 /// Commands run on behalf of a service.
 extension Engine {
-    /// What a readiness watch of `live` may use.
+    /// What a watch of `live` may use. Its pipes are taken by the first, that of its readiness.
     func readinessContext(for live: LiveService) -> ReadinessContext {
         ReadinessContext(
             loop: loop, timers: probeTimers,
@@ -30,12 +30,17 @@ extension Engine {
             ("MAINPID", "\(live.tree?.mainPid ?? 0)"),
         ]
         return runCommand(arguments, of: live, extra: extra, timeout: deadline) {
-            [weak self, weak live] status, words in
-            guard let self, let live, status != .code(0) else { return }
-            let outcome = status?.words ?? words
+            [weak self, weak live] outcome in
+            guard let self, let live else { return }
+            let words: String
+            switch outcome {
+            case .ended(.code(0), _): return
+            case .ended(let status, _): words = status.words
+            case .tookTooLong(let reason), .notRun(let reason): words = reason
+            }
             tell(
                 "service.stopCommandFailed", about: live, .warning,
-                "\(live.name): the stop command \(arguments[0]) \(outcome)")
+                "\(live.name): the stop command \(arguments[0]) \(words)")
         }
     }
 
@@ -43,7 +48,7 @@ extension Engine {
     /// launch.
     func runCommand(
         _ arguments: [String], of live: LiveService, extra: [(String, String)], timeout: Duration,
-        completion: @escaping (ExitStatus?, String) -> Void
+        completion: @escaping (CommandOutcome) -> Void
     ) -> () -> Void {
         var ends = ChildEnds()
         do {
@@ -69,7 +74,7 @@ extension Engine {
             for end in ends.release() { Glibc.close(end) }
             let words = (error as? LaunchFailure)?.words ?? "\(error)"
             // Never before we returned: the caller has not kept the way to cancel it yet.
-            _ = probeTimers.after(.zero) { completion(nil, words) }
+            _ = probeTimers.after(.zero) { completion(.notRun(words)) }
             return {}
         }
     }
@@ -98,6 +103,8 @@ extension Engine {
         var request = LaunchRequest(
             arguments: arguments, environment: environment.variables,
             workingDirectory: launch.workingDirectory, token: runToken(nextRun))
+        // The record of launches knows services alone: nobody would find what outlived us.
+        request.deathSignal = SIGKILL
         request.identity = live.materials?.wrappedValue.identity
         request.umask = launch.umask
         request.limits = try limits(of: launch)

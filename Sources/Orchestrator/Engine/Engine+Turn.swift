@@ -13,7 +13,7 @@ extension Engine {
         while !inbox.isEmpty, rounds < Self.mostRounds {
             rounds += 1
             let facts = inbox.take()
-            for event in facts.launches + facts.messages + facts.ends { feed(event) }
+            for event in facts.launches + facts.messages + facts.ends + facts.probes { feed(event) }
             for wish in facts.wishes {
                 let decisions = feed(.command(wish.command))
                 wish.answer?(decisions)

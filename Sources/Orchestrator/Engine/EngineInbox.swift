@@ -1,8 +1,9 @@
 import Stoic
 
 /// Facts that wait for the engine's turn, in the order a turn takes them: launches, messages, ends,
-/// commands, timers. So what a service said before it ended counts before its end, and a timer that
-/// ran out counts only after everything that arrived before it was looked at.
+/// results of liveness probes, commands, timers. So what a service said before it ended counts
+/// before its end, a probe that found nobody after it, and a timer that ran out counts only after
+/// everything that arrived before it was looked at.
 ///
 /// Level-triggered: what the callbacks do not read stays in the kernel, so a turn's worth is
 /// bounded by what they read per wake.
@@ -16,11 +17,13 @@ struct EngineInbox {
     private(set) var launches: [LifecycleEvent] = []
     private(set) var messages: [LifecycleEvent] = []
     private(set) var ends: [LifecycleEvent] = []
+    private(set) var probes: [LifecycleEvent] = []
     private(set) var wishes: [Wish] = []
     private(set) var timers: [EngineTimers.Fired] = []
 
     var isEmpty: Bool {
-        launches.isEmpty && messages.isEmpty && ends.isEmpty && wishes.isEmpty && timers.isEmpty
+        launches.isEmpty && messages.isEmpty && ends.isEmpty && probes.isEmpty && wishes.isEmpty
+            && timers.isEmpty
     }
 
     mutating func post(_ life: Incarnation, _ fact: ProcessFact) {
@@ -31,7 +34,12 @@ struct EngineInbox {
     }
 
     mutating func post(_ life: Incarnation, _ fact: MessageFact) {
-        messages.append(.message(life, fact))
+        switch fact {
+        case .probePassed, .probeFailed: probes.append(.message(life, fact))
+        case .ready, .notReady, .channelOpened, .stopping, .extendTimeout, .watchdogPing,
+            .watchdogInterval, .watchdogTrigger:
+            messages.append(.message(life, fact))
+        }
     }
 
     mutating func post(_ command: Command, answer: (([LifecycleDecision]) -> Void)? = nil) {

@@ -12,8 +12,8 @@ extension ServiceFailure {
         case .notReadyInTime(let limit): "was not ready within \(limit.words)"
         case .crashed(let status): status.words
         case .watchdogMissed(let limit): "hangs: no watchdog message for \(limit.words)"
-        case .unhealthy(let reason, let probes):
-            "does not answer: \(counted(probes, "liveness probe")) failed, the last because "
+        case .probesFailed(let reason, let count):
+            "does not answer: \(counted(count, "liveness probe")) failed, the last because "
                 + reason
         case .unsuccessful(let status): "\(status.words) without completing"
         }

@@ -214,9 +214,20 @@ final class LiveService {
     func watchLiveness() {
         guard let live = definition.live?.wrappedValue else { return }
         let context = engine.readinessContext(for: self)
-        liveness = LivenessWatch(live, context: context) { [weak self] failure in
+        var told: String?
+        liveness = LivenessWatch(live, context: context) { [weak self] outcome in
             guard let self else { return }
-            engine.post(life, failure.map { .probeFailed($0) } ?? .probePassed)
+            defer { told = outcome.words }
+            switch outcome {
+            case .passed: engine.post(life, .probePassed)
+            case .failed(let reason): engine.post(life, .probeFailed(reason))
+            // Our own trouble is not held against the service; it is said once.
+            case .notRun(let reason):
+                guard told != reason else { return }
+                engine.tell(
+                    "service.probeNotRun", about: self, .warning,
+                    "\(name): its liveness probe says nothing: \(reason)")
+            }
         }
     }
 

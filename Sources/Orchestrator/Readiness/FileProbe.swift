@@ -3,21 +3,21 @@ import Manifest
 import Stoic
 
 /// A file exists, of whatever kind; a link is followed. One left by an earlier run counts too.
-final class FileProbe: ReadinessProbe {
+final class FileProbe: ServiceProbe {
     private let path: String
 
     init(path: String) { self.path = path }
 
-    func attempt(_ completion: @escaping (String?) -> Void) {
-        guard unsafe access(path, F_OK) != 0 else { return completion(nil) }
-        completion("\(path): \(SystemError.meaning(of: errno))")
+    func attempt(_ completion: @escaping (ProbeOutcome) -> Void) {
+        guard unsafe access(path, F_OK) != 0 else { return completion(.passed) }
+        completion(.of(errno: errno, "\(path): \(SystemError.meaning(of: errno))"))
     }
 
     func cancel() {}
 }
 
 /// A command that exits with 0.
-final class ExecProbe: ReadinessProbe {
+final class ExecProbe: ServiceProbe {
     private let context: ReadinessContext
     private let command: [Template]
     private let timeout: Duration
@@ -29,18 +29,19 @@ final class ExecProbe: ReadinessProbe {
         self.timeout = timeout
     }
 
-    func attempt(_ completion: @escaping (String?) -> Void) {
+    func attempt(_ completion: @escaping (ProbeOutcome) -> Void) {
         var arguments: [String] = []
         for template in command {
             guard let text = context.resolve(template) else {
-                return completion("the probe's command refers to a value that is not there")
+                return completion(
+                    .notRun("the probe's command refers to a value that is not there"))
             }
             arguments.append(text)
         }
         let name = arguments.first ?? ""
-        cancelRun = context.runProbe(arguments, timeout) { [weak self] status, tail in
+        cancelRun = context.runProbe(arguments, timeout) { [weak self] outcome in
             self?.cancelRun = nil
-            completion(Self.failure(of: name, status, tail))
+            completion(Self.outcome(of: name, outcome))
         }
     }
 
@@ -50,17 +51,25 @@ final class ExecProbe: ReadinessProbe {
         cancel?()
     }
 
-    private static func failure(of name: String, _ status: ExitStatus?, _ tail: String) -> String? {
-        let outcome: String
-        switch status {
-        case .code(0): return nil
-        case .code(let code): outcome = "the probe \(name) exited with code \(code)"
-        case .signal(let number, _): outcome = "the probe \(name) was ended by signal \(number)"
-        case .unknown: outcome = "the probe \(name) ended unseen"
-        case nil: outcome = "the probe \(name) came to no end"
+    private static func outcome(of name: String, _ run: CommandOutcome) -> ProbeOutcome {
+        switch run {
+        case .ended(.code(0), _): .passed
+        case .ended(.code(let code), let tail):
+            .failed("the probe \(name) exited with code \(code)" + ending(tail))
+        case .ended(.signal(let number, _), let tail):
+            .failed("the probe \(name) was ended by signal \(number)" + ending(tail))
+        case .ended(.unknown, let tail): .failed("the probe \(name) ended unseen" + ending(tail))
+        case .tookTooLong(let words):
+            .failed("the probe \(name) came to no end: " + withoutControlCharacters(words))
+        case .notRun(let words):
+            .notRun("the probe \(name) did not run: " + withoutControlCharacters(words))
         }
+    }
+
+    /// The last of what it wrote, as one line that ends a sentence.
+    private static func ending(_ tail: String) -> String {
         var words = withoutControlCharacters(String(tail.suffix(200)))
         while words.last == " " { words.removeLast() }
-        return words.isEmpty ? outcome : "\(outcome): \(words)"
+        return words.isEmpty ? "" : ": \(words)"
     }
 }

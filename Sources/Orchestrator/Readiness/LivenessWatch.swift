@@ -1,30 +1,43 @@
+import EventLoop
 import Manifest
+import Stoic
 
 /// Probes one incarnation for whether it lives, again and again until it is closed.
 ///
-/// `onResult` gets `nil` for each success, else why the probe failed, in words; on the loop's
-/// thread, never before `init` returned and never after `close`. The next probe begins `interval`
-/// after the end of the one before, so there is never more than one.
+/// `onResult` gets what came of each probe, on the loop's thread, never before `init` returned and
+/// never after `close`. The next probe begins `interval` after the end of the one before, so there
+/// is never more than one. One that is over its time and cannot be ended counts as a failure all
+/// the same, and again at each interval: nothing waits for it.
 final class LivenessWatch {
+    /// How much longer than its `timeout` a probe may take: a command is killed then, and has to be
+    /// gone.
+    static let grace = Duration.seconds(1)
+
     private enum State {
         case waiting(TimerTable.Token)
-        case probing
+        /// A probe runs, and is over its time at `due`, in awake time. Whether we stood still in
+        /// it.
+        case probing(due: Duration, limit: TimerTable.Token, stoodStill: Bool)
+        /// The probe is over its time and has not ended; the next look is due.
+        case stuck(TimerTable.Token)
         case closed
     }
 
-    /// Why the last probe failed; `nil` if it succeeded, or there was none.
+    /// Why the last probe did not succeed; `nil` if it did, or there was none.
     private(set) var lastFailure: String?
-    private let interval: Duration
+    private let definition: LiveDefinition
+    private let loop: Loop
     private let timers: TimerTable
-    private let probe: any ReadinessProbe
-    private let onResult: (String?) -> Void
+    private let probe: any ServiceProbe
+    private let onResult: (ProbeOutcome) -> Void
     private var state = State.closed
 
     init(
         _ definition: LiveDefinition, context: ReadinessContext,
-        onResult: @escaping (String?) -> Void
+        onResult: @escaping (ProbeOutcome) -> Void
     ) {
-        interval = definition.interval
+        self.definition = definition
+        loop = context.loop
         timers = context.timers
         self.onResult = onResult
         probe =
@@ -34,7 +47,7 @@ final class LivenessWatch {
             case .unix(let path): UnixProbe(path: path)
             case .exec(let command): ExecProbe(context, command, timeout: definition.timeout)
             }
-        wait()
+        state = .waiting(nextLook())
     }
 
     deinit { close() }
@@ -43,26 +56,73 @@ final class LivenessWatch {
     func close() {
         switch state {
         case .waiting(let token): timers.cancel(token)
-        case .probing: probe.cancel()
+        case .probing(_, let limit, _):
+            timers.cancel(limit)
+            probe.cancel()
+        case .stuck(let token):
+            timers.cancel(token)
+            probe.cancel()
         case .closed: return
         }
         state = .closed
     }
 
-    private func wait() {
-        state = .waiting(timers.after(interval) { [weak self] in self?.begin() })
+    private func nextLook() -> TimerTable.Token {
+        timers.after(definition.interval) { [weak self] in self?.look() }
+    }
+
+    private func look() {
+        switch state {
+        case .waiting: begin()
+        case .stuck:
+            state = .stuck(nextLook())
+            report(.failed("the probe before has not ended"))
+        case .probing, .closed: break
+        }
     }
 
     private func begin() {
-        guard case .waiting = state else { return }
-        state = .probing
-        probe.attempt { [weak self] failure in self?.ended(failure) }
+        arm(stoodStill: false)
+        probe.attempt { [weak self] outcome in self?.ended(outcome) }
     }
 
-    private func ended(_ failure: String?) {
-        guard case .probing = state else { return }
-        lastFailure = failure
-        wait()
-        onResult(failure)
+    private func arm(stoodStill: Bool) {
+        let longest = definition.timeout.saturatingSum(Self.grace)
+        let limit = timers.after(longest) { [weak self] in self?.overdue() }
+        state = .probing(
+            due: loop.now.awake.saturatingSum(longest), limit: limit, stoodStill: stoodStill)
+    }
+
+    private func overdue() {
+        guard case .probing(let due, _, _) = state else { return }
+        // What runs gets its time anew when we stood still in it.
+        if isLate(due) { return arm(stoodStill: true) }
+        state = .stuck(nextLook())
+        report(.failed("no end within \(definition.timeout.words)"))
+    }
+
+    private func ended(_ outcome: ProbeOutcome) {
+        switch state {
+        case .probing(let due, let limit, let stoodStill):
+            timers.cancel(limit)
+            state = .waiting(nextLook())
+            if case .failed = outcome, stoodStill || isLate(due) {
+                return report(.notRun("we stood still while it ran"))
+            }
+            report(outcome)
+        // It was counted when its time was up.
+        case .stuck(let token): state = .waiting(token)
+        case .waiting, .closed: break
+        }
+    }
+
+    /// Whether it is later than a busy machine explains: we ourselves did not run.
+    private func isLate(_ due: Duration) -> Bool {
+        loop.now.awake - due > EngineTimers.ordinaryLateness
+    }
+
+    private func report(_ outcome: ProbeOutcome) {
+        lastFailure = outcome.words
+        onResult(outcome)
     }
 }

@@ -4,16 +4,14 @@ import Stoic
 
 /// Runs a command as a small incarnation of its own, on behalf of a service.
 ///
-/// It calls `completion` once, on the loop's thread and not before it returned: with the status and
-/// the last lines of output, or with `nil` when the run did not come to a status: it was not to be
-/// launched, or was killed with its whole tree at `timeout`; the text says which. The closure it
-/// returns cancels the run: everything of it is killed, and `completion` is not called any more.
+/// It calls `completion` once, on the loop's thread and not before it returned, when nothing of the
+/// run is left; its whole tree is killed at `timeout`. The closure it returns cancels the run:
+/// everything of it is killed, and `completion` is not called any more.
 typealias ProbeRunner = (
-    _ arguments: [String], _ timeout: Duration,
-    _ completion: @escaping (ExitStatus?, _ outputTail: String) -> Void
+    _ arguments: [String], _ timeout: Duration, _ completion: @escaping (CommandOutcome) -> Void
 ) -> () -> Void
 
-/// What a `ReadinessWatch` needs of the engine.
+/// What a watch of readiness, or of liveness, needs of the engine.
 struct ReadinessContext {
     /// The loop it watches with.
     var loop: Loop

@@ -1,12 +1,3 @@
-/// One try to find a service ready. A probe has at most one try under way.
-protocol ReadinessProbe: AnyObject {
-    /// Tries once. `completion` gets `nil` for success, else why it failed, in words; once,
-    /// possibly before this returns, and never after `cancel`. The probe bounds its own try.
-    func attempt(_ completion: @escaping (String?) -> Void)
-    /// Ends a try under way and releases what it holds.
-    func cancel()
-}
-
 /// Tries a probe until it succeeds: at once, then at a cadence that grows from 50 ms to 1 s, each
 /// wait counted from the end of the try before. So tries never overlap.
 final class RepeatedCheck: ReadinessCheck {
@@ -23,13 +14,13 @@ final class RepeatedCheck: ReadinessCheck {
 
     private(set) var missing = "it was not probed yet"
     private let timers: TimerTable
-    private let probe: any ReadinessProbe
+    private let probe: any ServiceProbe
     private let onMet: () -> Void
     private var nextWait = RepeatedCheck.firstWait
     private var state = State.waiting(nil)
 
     init(
-        _ context: ReadinessContext, _ probe: any ReadinessProbe, _ onMet: @escaping () -> Void
+        _ context: ReadinessContext, _ probe: any ServiceProbe, _ onMet: @escaping () -> Void
     ) {
         timers = context.timers
         self.probe = probe
@@ -54,12 +45,12 @@ final class RepeatedCheck: ReadinessCheck {
     private func attempt() {
         guard case .waiting = state else { return }
         state = .trying
-        probe.attempt { [weak self] failure in self?.ended(failure) }
+        probe.attempt { [weak self] outcome in self?.ended(outcome) }
     }
 
-    private func ended(_ failure: String?) {
+    private func ended(_ outcome: ProbeOutcome) {
         guard case .trying = state else { return }
-        guard let failure else {
+        guard let failure = outcome.words else {
             state = .over
             onMet()
             return

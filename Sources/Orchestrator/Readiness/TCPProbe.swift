@@ -7,19 +7,19 @@ import Stoic
 /// of its own and is bounded by the resolver.
 ///
 /// Whoever accepts is believed to be the service: a stranger on its port is taken for it.
-final class TCPProbe: ReadinessProbe {
+final class TCPProbe: ServiceProbe {
     /// The longest try, without the lookup, unless its owner says otherwise.
     static let limit = Duration.seconds(1)
 
     /// A try under way.
     private final class Try {
         var addresses: [clc_address]
-        let completion: (String?) -> Void
+        let completion: (ProbeOutcome) -> Void
         var connection: (CInt, Watch)?
         var limit: TimerTable.Token?
-        var lastFailure = "no address"
+        var lastFailure = ProbeOutcome.notRun("no address")
 
-        init(_ addresses: [clc_address], _ completion: @escaping (String?) -> Void) {
+        init(_ addresses: [clc_address], _ completion: @escaping (ProbeOutcome) -> Void) {
             self.addresses = addresses
             self.completion = completion
         }
@@ -29,7 +29,7 @@ final class TCPProbe: ReadinessProbe {
         case idle
         /// A lookup cannot be taken back: its answer is compared with the number it was asked
         /// under.
-        case lookingUp(Int, (String?) -> Void)
+        case lookingUp(Int, (ProbeOutcome) -> Void)
         case connecting(Try)
     }
 
@@ -51,7 +51,7 @@ final class TCPProbe: ReadinessProbe {
         self.limit = limit
     }
 
-    func attempt(_ completion: @escaping (String?) -> Void) {
+    func attempt(_ completion: @escaping (ProbeOutcome) -> Void) {
         let numeric = Self.addresses(host, port, lookup: false)
         guard numeric.count == 0 else { return connect(numeric, completion) }
         lookups += 1
@@ -63,7 +63,7 @@ final class TCPProbe: ReadinessProbe {
                 self?.lookedUp(number, found)
             }
         } catch {
-            finish("cannot look up \(host): \(error)")
+            finish(.notRun("cannot look up \(host): \(error)"))
         }
     }
 
@@ -82,12 +82,12 @@ final class TCPProbe: ReadinessProbe {
         guard case .lookingUp(number, let completion) = state else { return }
         guard found.count > 0 else {
             let words = unsafe String(cString: clc_lookup_text(found.failure))
-            return finish("cannot look up \(host): \(words)")
+            return finish(.notRun("cannot look up \(host): \(words)"))
         }
         connect(found, completion)
     }
 
-    private func connect(_ found: clc_addresses, _ completion: @escaping (String?) -> Void) {
+    private func connect(_ found: clc_addresses, _ completion: @escaping (ProbeOutcome) -> Void) {
         let list = unsafe withUnsafeBytes(of: found.list) { bytes in
             unsafe Array(bytes.bindMemory(to: clc_address.self).prefix(Int(found.count)))
         }
@@ -95,7 +95,7 @@ final class TCPProbe: ReadinessProbe {
         state = .connecting(current)
         current.limit = timers.after(limit) { [weak self] in
             guard let self else { return }
-            finish("\(name): no answer within \(limit.words)")
+            finish(.failed("\(name): no answer within \(limit.words)"))
         }
         connectToNext(current)
     }
@@ -105,7 +105,7 @@ final class TCPProbe: ReadinessProbe {
             var address = current.addresses.removeFirst()
             let descriptor = unsafe clc_begin_connect(&address)
             guard descriptor >= 0 else {
-                current.lastFailure = SystemError.meaning(of: -descriptor)
+                current.lastFailure = failure(-descriptor)
                 continue
             }
             do {
@@ -117,31 +117,35 @@ final class TCPProbe: ReadinessProbe {
                 return
             } catch {
                 closeDescriptor(descriptor)
-                current.lastFailure = "\(error)"
+                current.lastFailure = .notRun("\(name): \(error)")
             }
         }
-        finish("\(name): \(current.lastFailure)")
+        finish(current.lastFailure)
     }
 
     private func connected(_ current: Try) {
         guard let (descriptor, _) = current.connection else { return }
         let outcome = clc_connect_outcome(descriptor)
         closeConnection(of: current)
-        guard outcome < 0 else { return finish(nil) }
-        current.lastFailure = SystemError.meaning(of: -outcome)
+        guard outcome < 0 else { return finish(.passed) }
+        current.lastFailure = failure(-outcome)
         connectToNext(current)
     }
 
-    private func finish(_ failure: String?) {
+    private func failure(_ number: CInt) -> ProbeOutcome {
+        .of(errno: number, "\(name): \(SystemError.meaning(of: number))")
+    }
+
+    private func finish(_ outcome: ProbeOutcome) {
         switch state {
         case .idle: return
         case .lookingUp(_, let completion):
             state = .idle
-            completion(failure)
+            completion(outcome)
         case .connecting(let current):
             release(current)
             state = .idle
-            current.completion(failure)
+            current.completion(outcome)
         }
     }
 
@@ -162,14 +166,15 @@ final class TCPProbe: ReadinessProbe {
 }
 
 /// A Unix socket, of whatever type, accepts connections.
-final class UnixProbe: ReadinessProbe {
+final class UnixProbe: ServiceProbe {
     private let path: String
 
     init(path: String) { self.path = path }
 
-    func attempt(_ completion: @escaping (String?) -> Void) {
+    func attempt(_ completion: @escaping (ProbeOutcome) -> Void) {
         let result = unsafe clc_try_unix(path)
-        completion(result == 0 ? nil : "\(path): \(SystemError.meaning(of: -result))")
+        guard result != 0 else { return completion(.passed) }
+        completion(.of(errno: -result, "\(path): \(SystemError.meaning(of: -result))"))
     }
 
     func cancel() {}

@@ -30,13 +30,21 @@ extension Behaviour {
         if let run = measured?.run ?? given.run ?? exits.first??.after {
             exits = [Exit(after: run, status: .code(given.exitCode))]
         }
-        probeInterval = service.live?.wrappedValue.interval ?? probeInterval
+        if let live = service.live?.wrappedValue { setProbes(live) }
         guard service.hasControlChannel else { return }
         hasChannel = true
         switch given.message {
         case .stops: answer = .exits(after: end)
         case .answers: answer = .only
         case .ignores: answer = .none
+        }
+    }
+
+    private mutating func setProbes(_ live: LiveDefinition) {
+        probeInterval = live.interval
+        switch live.probe {
+        case .exec: probeTimeout = live.timeout
+        case .tcp, .unix: probesShowHang = false
         }
     }
 

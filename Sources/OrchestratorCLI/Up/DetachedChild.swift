@@ -1,4 +1,5 @@
 import Glibc
+internal import Synchronization
 
 /// The background half of `up --detach`, as it sees its parent: a socket to report on, and a pipe
 /// behind stdout and stderr that is read until then.
@@ -13,6 +14,9 @@ public enum DetachedChild {
     static let failedByte = UInt8(ascii: "F")
     /// Bytes of those words at most: the socket takes them without anybody reading.
     private static let mostWords = 16 << 10
+    /// Whether the socket is still ours. Its number is not asked: once it is closed, whoever opens
+    /// something next may get it.
+    private static let isOpen = Mutex(true)
 
     /// Right at the start: no service inherits the socket, and a parent that was closed with its
     /// terminal cannot end us by not reading.
@@ -34,7 +38,11 @@ public enum DetachedChild {
     static func reportRunsAlready() { report([runsAlreadyByte]) }
 
     private static func report(_ words: [UInt8]) {
-        guard fcntl(reportDescriptor, F_GETFD) >= 0 else { return }
+        let isFirst = isOpen.withLock { isOpen in
+            defer { isOpen = false }
+            return isOpen
+        }
+        guard isFirst, fcntl(reportDescriptor, F_GETFD) >= 0 else { return }
         var bytes = words
         // A parent that has left is no reason to stop: it was told what goes on without it.
         _ = unsafe send(reportDescriptor, &bytes, bytes.count, Int32(MSG_NOSIGNAL))

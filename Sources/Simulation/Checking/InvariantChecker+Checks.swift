@@ -122,7 +122,13 @@ extension InvariantChecker {
             if blockers.isEmpty { violate("\(name(slot, machine)) waits for nothing") }
             judgeBlockers(slot, blockers, machine)
         case .starting: needed = .start
-        case .up: allowed = .whileUp
+        case .up(_, let health):
+            switch health {
+            case .ready: allowed = [.watchdog, .healthy]
+            case .notReady: allowed = [.watchdog, .probes]
+            case .completed: break
+            }
+            if health == .ready, machine.nodes[slot].spec.liveThreshold != nil { needed = .probes }
         case .backingOff: needed = .backoff
         case .stopping(_, let stop):
             (needed, allowed) = stopTimers(stop)

@@ -65,8 +65,6 @@ package struct TimerSet: OptionSet, Hashable, Sendable {
     /// That it is probed for whether it lives, which begins and ends as a timer does.
     package static let probes = TimerSet(rawValue: 128)
 
-    package static let whileUp = TimerSet(rawValue: 16 | 32 | 128)
-
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 }
 

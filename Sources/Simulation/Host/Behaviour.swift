@@ -26,8 +26,12 @@ package struct Behaviour: Hashable, Sendable {
     package var pings = false
     /// How often it is probed for whether it lives, where it is.
     package var probeInterval = Duration.seconds(10)
-    /// Whether it answers those probes.
+    /// How long a probe takes that fails.
+    package var probeTimeout = Duration.seconds(1)
+    /// Whether it answers those probes. What answers costs no event.
     package var answersProbes = true
+    /// Whether they show that it hangs. A socket accepts connections for a process that does not.
+    package var probesShowHang = true
     /// What it says on its notify socket while it runs, beside the truth.
     package var chatter = Chatter.none
 

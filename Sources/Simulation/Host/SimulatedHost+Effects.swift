@@ -37,8 +37,11 @@ extension SimulatedHost {
         case .sendStop(let life, _, _): answer(life)
         case .kill(let life): kill(life)
         case .endProject(let how): outcome = how
-        case .watchLiveness(_, let life): probe(life)
-        case .watchReadiness, .endReadiness, .endLiveness, .sendReload, .release, .forget: break
+        case .watchLiveness(_, let life):
+            probedSince[life] = now.awake
+            failProbes(life)
+        case .endLiveness(let life): probedSince[life] = nil
+        case .watchReadiness, .endReadiness, .sendReload, .release, .forget: break
         }
     }
 
@@ -107,13 +110,18 @@ extension SimulatedHost {
         after(max(interval, .milliseconds(1)), .message(life, .watchdogPing))
     }
 
-    /// The next liveness probe, and what comes of it. Each plans the next one: see `follow`.
-    private mutating func probe(_ life: Incarnation) {
+    /// The first of the probes that fail, if they do. Each plans the next one: see `follow`.
+    private mutating func failProbes(_ life: Incarnation) {
         let behaviour = behaviour(life)
-        after(
-            max(behaviour.probeInterval, .milliseconds(1)),
-            .message(life, behaviour.answersProbes ? .probePassed : .probeFailed("it hangs")))
+        guard !behaviour.answersProbes, let since = probedSince[life] else { return }
+        let interval = max(behaviour.probeInterval, .milliseconds(1))
+        // Those that succeeded until now took no time.
+        let rounds = Int((now.awake - since) / interval) + 1
+        let due = since.saturatingSum(interval * rounds)
+        after(due - now.awake + behaviour.probeTimeout, .message(life, Self.hangs))
     }
+
+    private static let hangs = MessageFact.probeFailed("it hangs")
 
     /// What follows from an event by itself: the next message to a watchdog, the next probe.
     mutating func follow(_ event: LifecycleEvent) {
@@ -126,15 +134,14 @@ extension SimulatedHost {
                 return
             }
             ping(life, every: limit / 2)
-        case .probePassed, .probeFailed: if isProbed(life) { probe(life) }
-        case .ready, .notReady, .channelOpened, .stopping, .extendTimeout, .watchdogInterval,
-            .watchdogTrigger:
+        case .probeFailed:
+            guard probedSince[life] != nil else { return }
+            let wait = behaviour(life).probeInterval.saturatingSum(behaviour(life).probeTimeout)
+            after(max(wait, .milliseconds(1)), .message(life, Self.hangs))
+        case .probePassed, .ready, .notReady, .channelOpened, .stopping, .extendTimeout,
+            .watchdogInterval, .watchdogTrigger:
             break
         }
-    }
-
-    private func isProbed(_ life: Incarnation) -> Bool {
-        seat(life)?.timers.contains(.probes) == true
     }
 
     /// Its process hangs: what it was about to do it does not do any more, and what probes it
@@ -142,7 +149,7 @@ extension SimulatedHost {
     mutating func hang(_ name: ServiceName) {
         silence(name)
         behaviours[name, default: .good].hang()
-        if let life = running(name), isProbed(life) { probe(life) }
+        if let life = running(name) { failProbes(life) }
     }
 
     /// The messages of a process that lies, or that floods us.

@@ -31,6 +31,8 @@ package struct SimulatedHost: Sendable {
     /// What was planned for an incarnation before this is void.
     var voidBefore: [Incarnation: Int] = [:]
     var order = 0
+    /// Whom we probe for whether it lives, and since when in awake time.
+    var probedSince: [Incarnation: Duration] = [:]
 
     /// Where both clocks start.
     package static let begin = Instant(awake: .seconds(100), boot: .seconds(200))

@@ -52,8 +52,12 @@ package struct ScenarioText: Sendable {
         if !spec.startsAutomatically { lines.append("start: manual") }
         if let watchdog = spec.watchdog { lines.append("watchdog: \(watchdog.spelled)") }
         if let threshold = spec.liveThreshold {
-            let interval = (scenario.behaviours[spec.name] ?? .good).probeInterval.spelled
-            lines.append("live: {exec: [probe], interval: \(interval), threshold: \(threshold)}")
+            let behaviour = scenario.behaviours[spec.name] ?? .good
+            let probe = [
+                ("exec", "[probe]"), ("interval", behaviour.probeInterval.spelled),
+                ("timeout", behaviour.probeTimeout.spelled), ("threshold", "\(threshold)"),
+            ]
+            lines.append("live: " + Self.flow(probe))
         }
         return lines + behaviour(spec)
     }

@@ -79,7 +79,7 @@ extension Behaviour {
         command = nil
         answer = .none
         pings = false
-        answersProbes = false
+        answersProbes = answersProbes && !probesShowHang
     }
 
     /// Whatever tells it to end, it ends after so long.

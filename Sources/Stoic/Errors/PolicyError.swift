@@ -48,8 +48,6 @@ public enum Rejection: Hashable, Sendable {
     case budgetExhausted
     /// The deadline had passed before the operation began.
     case deadlinePassed
-    /// The operation was cut by its deadline and left nothing but its cancellation.
-    case deadlineExceeded
     /// The operation ignored its cancellation and was left behind.
     case abandoned
     /// What should run it is stopping.

@@ -31,8 +31,8 @@ public struct ServiceSpec: Hashable, Sendable {
     public var onStartFailure: StartFailureRule
     /// The longest silence between two watchdog messages once ready; `nil` means none is expected.
     public var watchdog: Duration?
-    /// How many liveness probes fail in a row before it counts as hung, at least 1; `nil` means it
-    /// is not probed once it is ready.
+    /// How many liveness probes fail in a row before it has failed, at least 1; `nil` means it is
+    /// not probed once it is ready. Like `watchdog`, part of what `launchDigest` stands for.
     public var liveThreshold: Int?
     /// Changes exactly when a running incarnation would have to be launched anew to match the spec.
     public var launchDigest: UInt64

@@ -149,7 +149,7 @@ public enum ServiceFailure: Hashable, Sendable {
     /// It was silent for longer than its watchdog allows, or asked to be treated so.
     case watchdogMissed(Duration)
     /// So many liveness probes failed in a row; the last for this reason.
-    case unhealthy(String, probes: Int)
+    case probesFailed(String, count: Int)
     /// A oneshot ended without success.
     case unsuccessful(ExitStatus)
 
@@ -157,7 +157,7 @@ public enum ServiceFailure: Hashable, Sendable {
     public var isStartFailure: Bool {
         switch self {
         case .cannotLaunch, .endedEarly, .notReadyInTime, .unsuccessful: true
-        case .crashed, .watchdogMissed, .unhealthy: false
+        case .crashed, .watchdogMissed, .probesFailed: false
         }
     }
 
@@ -165,7 +165,7 @@ public enum ServiceFailure: Hashable, Sendable {
     public var status: ExitStatus? {
         switch self {
         case .endedEarly(let status), .crashed(let status), .unsuccessful(let status): status
-        case .cannotLaunch, .notReadyInTime, .watchdogMissed, .unhealthy: nil
+        case .cannotLaunch, .notReadyInTime, .watchdogMissed, .probesFailed: nil
         }
     }
 }

@@ -124,7 +124,6 @@ extension LifecycleMachine {
         var next = then
         // A rollback decided meanwhile that nothing starts again.
         if case .stopping(_, let stop) = nodes[slot].state { next = stop.then.merged(with: then) }
-        if isEnding, case .again = next { next = .end(.stopped) }
         settleAfterStop(slot, life, next, &turn)
     }
 
@@ -166,9 +165,7 @@ extension LifecycleMachine {
         case .mainExited(let status): report(.mainExited(status), slot, &turn)
         case .launchFailed, .treeEmpty:
             report(.abandonedTreeEmpty, slot, &turn)
-            let then: AfterStop =
-                if isEnding, case .again = next { .end(.stopped) } else { next }
-            settleAfterStop(slot, life, then, &turn)
+            settleAfterStop(slot, life, next, &turn)
         }
     }
 }

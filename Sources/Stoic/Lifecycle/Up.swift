@@ -27,11 +27,14 @@ extension LifecycleMachine {
             report(.ready, slot, &turn)
             setState(slot, .up(life, .ready), &turn)
             armHealthy(slot, life, &turn)
+            watchLiveness(slot, life, &turn)
         case (.notReady(let reason), .ready), (.notReady(let reason), .notReady):
             report(.notReady(reason), slot, &turn)
             becomeUnready(slot, life, reason, &turn)
         case (.stopping, .ready), (.stopping, .notReady):
             report(.stopAnswered, slot, &turn)
+            // It may let go of what it is probed at before it ends.
+            endLiveness(slot, life, &turn)
             becomeUnready(slot, life, "it says that it is stopping", &turn)
         case (.channelOpened, _): noteChannel(slot, &turn)
         case (.watchdogPing, .ready), (.watchdogPing, .notReady):
@@ -48,7 +51,8 @@ extension LifecycleMachine {
             }
         case (.watchdogTrigger, .ready), (.watchdogTrigger, .notReady):
             watchdogMissed(slot, life, &turn)
-        case (.probePassed, .ready), (.probePassed, .notReady): probePassed(slot, &turn)
+        case (.probePassed, .ready), (.probePassed, .notReady):
+            probePassed(slot, life, &turn)
         case (.probeFailed(let reason), .ready), (.probeFailed(let reason), .notReady):
             probeFailed(slot, life, reason, &turn)
         case (.extendTimeout(let wish), _): report(.extensionRefused(wish), slot, &turn)
@@ -79,7 +83,9 @@ extension LifecycleMachine {
     }
 
     mutating func armHealthy(_ slot: Int, _ life: Incarnation, _ turn: inout Turn) {
-        guard nodes[slot].ledger.step > 0 else { return }
+        guard nodes[slot].ledger.step > 0, nodes[slot].state == .up(life, .ready),
+            (nodes[slot].facts.failedProbes ?? 0) == 0
+        else { return }
         arm(.healthy(life), after: nodes[slot].spec.restart.resetAfter, &turn)
     }
 

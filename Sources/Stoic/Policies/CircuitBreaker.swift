@@ -108,7 +108,7 @@ public final class CircuitBreaker: Sendable {
         if error is CancellationError || Classifier.isDefect(error) { return false }
         if Classifier.isTimeout(error) { return true }
         switch Rejection(in: error) {
-        case .deadlineExceeded, .abandoned: return true
+        case .abandoned: return true
         case nil: return counts(innermostError(error))
         case .breakerOpen, .bulkheadFull, .bulkheadTimeout, .rateLimited, .budgetExhausted,
             .deadlinePassed, .shuttingDown:

@@ -146,7 +146,6 @@ extension Rejection {
         case .rateLimited: "rejected.rateLimited"
         case .budgetExhausted: "rejected.budgetExhausted"
         case .deadlinePassed: "rejected.deadlinePassed"
-        case .deadlineExceeded: "rejected.deadlineExceeded"
         case .abandoned: "rejected.abandoned"
         case .shuttingDown: "rejected.shuttingDown"
         }
@@ -160,7 +159,6 @@ extension Rejection {
         case .rateLimited: "the rate is used up"
         case .budgetExhausted: "the retry budget is empty"
         case .deadlinePassed: "the deadline had passed before the work began"
-        case .deadlineExceeded: "the work was cut by its deadline"
         case .abandoned: "the work ignored its cancellation and was left behind"
         case .shuttingDown: "what should run it is stopping"
         }
@@ -172,7 +170,7 @@ extension Rejection {
         case .rateLimited(let wait): "try again in \(wait)"
         case .bulkheadFull, .bulkheadTimeout: "try again when there is less to do"
         case .budgetExhausted: "look at why so many calls fail: retrying makes it worse"
-        case .deadlinePassed, .deadlineExceeded: "give it more time, or find what is slow"
+        case .deadlinePassed: "give it more time, or find what is slow"
         case .abandoned: "find what does not honour cancellation"
         case .shuttingDown: nil
         }

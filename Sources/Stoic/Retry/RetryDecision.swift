@@ -32,10 +32,10 @@ public enum Classifier {
     ///
     /// Cancellation and defects: never. An error that is `Classified` says it itself. A refusal by
     /// a policy: again if the place or the time may come (`bulkheadFull`, `bulkheadTimeout`,
-    /// `rateLimited` after its delay, `deadlineExceeded`); never if it means that the dependency,
-    /// or we, have to be left alone (`breakerOpen`, `shuttingDown`, `deadlinePassed`,
-    /// `budgetExhausted`), or that the work still runs (`abandoned`). Of several failures the most
-    /// final decides. Everything else: again.
+    /// `rateLimited` after its delay); never if it means that the dependency, or we, have to be
+    /// left alone (`breakerOpen`, `shuttingDown`, `deadlinePassed`, `budgetExhausted`), or that the
+    /// work still runs (`abandoned`). Of several failures the most final decides. Everything else:
+    /// again.
     public static func `default`<E: Error>(_ error: E) -> RetryDecision {
         if isFinal(error) { return .giveUp }
         if let classified = error as? any Classified {
@@ -66,7 +66,7 @@ public enum Classifier {
     static func isTimeout(_ error: any Error) -> Bool {
         if error is DeadlineExceeded { return true }
         guard let composed = error as? any ComposedError else { return false }
-        return composed.isTimeout || composed.causes.contains { isTimeout($0) }
+        return composed.causes.contains { isTimeout($0) }
     }
 
     private static func decision(any error: any Error) -> RetryDecision { `default`(error) }
@@ -90,8 +90,6 @@ protocol ComposedError: Error {
     var causes: [any Error] { get }
     /// What it decides by itself.
     var ownDecision: RetryDecision { get }
-    /// Whether it says by itself that work was cut by a deadline.
-    var isTimeout: Bool { get }
 }
 
 extension PolicyError: ComposedError {
@@ -102,17 +100,10 @@ extension PolicyError: ComposedError {
         }
     }
 
-    var isTimeout: Bool {
-        switch self {
-        case .rejected(.deadlineExceeded): true
-        case .rejected, .failed: false
-        }
-    }
-
     var ownDecision: RetryDecision {
         guard case .rejected(let rejection) = self else { return .retry }
         return switch rejection {
-        case .bulkheadFull, .bulkheadTimeout, .deadlineExceeded: .retry
+        case .bulkheadFull, .bulkheadTimeout: .retry
         case .rateLimited(let delay): .retryAfter(delay)
         case .breakerOpen, .budgetExhausted, .deadlinePassed, .abandoned, .shuttingDown: .giveUp
         }
@@ -121,6 +112,5 @@ extension PolicyError: ComposedError {
 
 extension ConcurrentFailure: ComposedError {
     var causes: [any Error] { all }
-    var isTimeout: Bool { false }
     var ownDecision: RetryDecision { .retry }
 }

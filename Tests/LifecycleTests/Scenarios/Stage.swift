@@ -185,7 +185,7 @@ extension ServiceFailure {
         case .notReadyInTime: "not ready in time"
         case .crashed: "crashed"
         case .watchdogMissed: "watchdog"
-        case .unhealthy: "unhealthy"
+        case .probesFailed: "probes"
         case .unsuccessful: "unsuccessful"
         }
     }

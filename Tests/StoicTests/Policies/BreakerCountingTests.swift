@@ -11,7 +11,6 @@ struct BreakerCountingTests {
         (Ill(), true),
         (DeadlineExceeded(limit: .seconds(1)), true),
         (PolicyError<Ill>.failed(Ill()), true),
-        (PolicyError<Ill>.rejected(.deadlineExceeded), true),
         (PolicyError<Ill>.rejected(.abandoned), true),
         (BadRequest(), false),
         (Slip(), false),

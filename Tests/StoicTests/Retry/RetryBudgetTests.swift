@@ -195,7 +195,6 @@ struct ClassifierTests {
             (Coded(isTransient: true, retryAfter: .seconds(3)), .retryAfter(.seconds(3))),
             (PolicyError<Trouble>.rejected(.bulkheadFull), .retry),
             (PolicyError<Trouble>.rejected(.bulkheadTimeout), .retry),
-            (PolicyError<Trouble>.rejected(.deadlineExceeded), .retry),
             (
                 PolicyError<Trouble>.rejected(.rateLimited(retryAfter: .seconds(2))),
                 .retryAfter(.seconds(2))
