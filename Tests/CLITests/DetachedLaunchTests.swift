@@ -81,6 +81,25 @@ struct DetachedLaunchTests {
         }
     }
 
+    @Test("CLI-30: a report that was made leaves its descriptor's number to whoever has it now")
+    func reportsOnce() async {
+        await #expect(processExitsWith: .success) {
+            var ends: [CInt] = [-1, -1]
+            #expect(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+            let (ours, theirs) = (dup2(ends[0], 100), DetachedChild.reportDescriptor)
+            #expect(dup2(ends[1], theirs) == theirs)
+            DetachedChild.report()
+            var byte: UInt8 = 0
+            #expect(unsafe read(ours, &byte, 1) == 1 && byte == DetachedChild.readyByte)
+            // Something else gets the number, and everything is up once more.
+            let other = unsafe open("/dev/zero", O_RDONLY)
+            #expect(dup2(other, theirs) == theirs)
+            DetachedChild.report()
+            DetachedChild.reportFailure("a")
+            #expect(unsafe read(theirs, &byte, 1) == 1, "it was closed")
+        }
+    }
+
     @Test("CLI-22: nobody reads any more: the end is that of SIGPIPE, and quiet")
     func readerLeaves() async throws {
         let result = try await #require(
