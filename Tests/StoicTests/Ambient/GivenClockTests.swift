@@ -79,4 +79,86 @@ struct GivenClockTests {
             #expect(world.clock.now.sinceOrigin == .zero)
         }
     }
+
+    /// A call that waits 1,000 seconds of the clock it is given.
+    struct Call: Sendable, CustomStringConvertible {
+        let description: String
+        let run: @Sendable (JumpingClock) async throws -> Void
+
+        init(_ name: String, _ run: @escaping @Sendable (JumpingClock) async throws -> Void) {
+            description = name
+            self.run = run
+        }
+    }
+
+    private static let long = Duration.seconds(1_000)
+
+    static let calls = [
+        Call("retry") { other in
+            let tries = Atomic<Int>(0)
+            try await retry(.spaced(long), attempts: 2, clock: other) { _ in
+                if tries.add(1, ordering: .relaxed).newValue == 1 { throw OwnError() }
+            }
+        },
+        Call("race") { other in
+            let first = try await race(
+                { 1 },
+                {
+                    await workStubbornly(.seconds(500))
+                    return 2
+                }, losersWithin: long, clock: other)
+            #expect(first == 1)
+        },
+        Call("mapConcurrent") { other in
+            await #expect(throws: ConcurrentFailure<any Error>.self) {
+                try await mapConcurrent([1, 2], limit: 2, losersWithin: long, clock: other) {
+                    if $0 == 1 { throw OwnError() }
+                    await workStubbornly(.seconds(500))
+                }
+            }
+        },
+        Call("forEachConcurrent") { other in
+            await #expect(throws: ConcurrentFailure<any Error>.self) {
+                try await forEachConcurrent([1, 2], limit: 2, losersWithin: long, clock: other) {
+                    if $0 == 1 { throw OwnError() }
+                    await workStubbornly(.seconds(500))
+                }
+            }
+        },
+        Call("Timeout") { other in
+            await #expect(throws: (any Error).self) {
+                try await Timeout(long).run(clock: other) {
+                    try await workPolitely(.seconds(5_000))
+                }
+            }
+        },
+        Call("Pipeline") { other in
+            let tries = Atomic<Int>(0)
+            try await Pipeline().retry(.spaced(long), attempts: 2).run(clock: other) {
+                if tries.add(1, ordering: .relaxed).newValue == 1 { throw OwnError() }
+            }
+        },
+        Call("RateLimiter") { other in
+            let limiter = RateLimiter(
+                rate: 1, per: long, burst: 1, excess: .wait(max: long), clock: other)
+            try await limiter.run {}
+            try await limiter.run {}
+        },
+    ]
+
+    @Test("AMB-6: every call waits on the clock it is given", arguments: calls)
+    func everyCall(call: Call) async throws {
+        try await simulate { world in
+            let other = JumpingClock(world.clock)
+            let jump = spawn {
+                await world.settle()
+                other.jump(by: .seconds(2_000))
+            }
+            try await call.run(other)
+            await jump.value
+            // Who sleeps on the other clock looks once a second.
+            #expect(world.clock.now.sinceOrigin <= .seconds(2))
+            try await world.clock.sleep(for: .seconds(600))
+        }
+    }
 }
