@@ -59,6 +59,7 @@ private func keepStandardDescriptors(for verb: Verb) {
         cproc_sanitize_stdio()
         return
     }
+    // SAFETY: the path is a constant.
     for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
         _ = unsafe open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)
     }
@@ -67,6 +68,8 @@ private func keepStandardDescriptors(for verb: Verb) {
 /// Our environment; of two entries with the same name the first counts, as for `getenv`.
 func currentEnvironment() -> [String: String] {
     var values: [String: String] = [:]
+    // SAFETY: the list ends with a null, each text with a zero; nothing changes it meanwhile, and
+    // each text is copied.
     var entry = unsafe environ
     while let text = unsafe entry.pointee {
         let parts = unsafe String(cString: text).split(

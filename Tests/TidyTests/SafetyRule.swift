@@ -2,7 +2,7 @@ extension Rule {
     /// Nobody who reads `unsafe` must have to find out alone why it is right: who owns the memory,
     /// how long the pointer lives, why the C function may be called so.
     static let safety = Rule("safety") { file in
-        guard file.isSwift, let module = file.module, explained.contains(module) else { return [] }
+        guard file.isSwift, file.isUnder("Sources") else { return [] }
         let functions = FunctionScan.functions(in: file)
         return file.code.indices.filter {
             isUnsafe(file.code[$0]) && !isExplained(file, $0, functions)
@@ -12,12 +12,6 @@ extension Rule {
                 message: "unsafe without its reason: `// SAFETY: …` at the head of its function")
         }
     }
-
-    /// The library, and the loop.
-    private static let explained: Set<String> = [
-        "Stoic", "StoicProcess", "StoicLog", "StoicTesting", "StoicSubprocess", "ServiceKit",
-        "EventLoop",
-    ]
 
     /// `@unsafe` makes no use of anything: it warns those who call.
     private static func isUnsafe(_ line: Substring) -> Bool {

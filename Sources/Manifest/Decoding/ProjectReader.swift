@@ -161,6 +161,7 @@ struct WholeCheck {
 /// device or a FIFO, which may have any number of writers.
 private func logPlace(_ path: String) -> String? {
     if let real = realPath(path) {
+        // SAFETY: the path lives through the call, which fills a variable of the size it expects.
         var status = stat()
         guard unsafe stat(real, &status) == 0, status.st_mode & S_IFMT != S_IFREG,
             status.st_mode & S_IFMT != S_IFDIR
@@ -172,6 +173,7 @@ private func logPlace(_ path: String) -> String? {
 }
 
 private func realPath(_ path: String) -> String? {
+    // SAFETY: the text is allocated for us, copied, and freed once.
     guard let real = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(real) }
     return unsafe String(cString: real)

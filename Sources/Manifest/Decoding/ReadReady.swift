@@ -145,6 +145,8 @@ private func foreignClass(in text: String) -> Character? {
 
 /// What libc says is wrong with a POSIX extended regular expression.
 private func expressionProblem(_ text: String) -> String? {
+    // SAFETY: the expression is ours, and freed where it was compiled; the message has the room
+    // that is told.
     var expression = unsafe regex_t()
     let code = unsafe regcomp(&expression, text, REG_EXTENDED | REG_NOSUB)
     guard code != 0 else {

@@ -11,6 +11,7 @@ public func findProjectFile(from directory: String) -> String? {
     while true {
         for name in projectFileNames {
             let candidate = current == "/" ? "/\(name)" : "\(current)/\(name)"
+            // SAFETY: the path is a text of ours, which lives through the call.
             if unsafe access(candidate, F_OK) == 0 { return candidate }
         }
         guard let parent = parentDirectory(of: current) else { return nil }
@@ -37,6 +38,7 @@ func absolutePath(_ path: String, from directory: String) -> String {
 
 /// The directory we are in.
 func currentDirectory() -> String {
+    // SAFETY: the text is allocated for us, copied, and freed once.
     guard let buffer = unsafe getcwd(nil, 0) else { return "/" }
     defer { unsafe free(buffer) }
     return unsafe String(cString: buffer)

@@ -26,6 +26,7 @@ package enum FileFailure: Error {
 /// The bytes of the regular file at `path`.
 /// - Parameter most: A longer file is refused without being read to its end.
 package func readFile(_ path: String, most: Int) throws(FileFailure) -> [UInt8] {
+    // SAFETY: the path lives through the call; `read` is told how much room the array has.
     // Opening a pipe without O_NONBLOCK would wait for its writer, for ever.
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { throw .system(errno) }
@@ -54,6 +55,7 @@ package func readFile(_ path: String, most: Int) throws(FileFailure) -> [UInt8] 
 }
 
 private func fileStatus(_ descriptor: CInt) throws(FileFailure) -> stat {
+    // SAFETY: the call fills a variable of the size it expects, and keeps no pointer.
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { throw .system(errno) }
     return status

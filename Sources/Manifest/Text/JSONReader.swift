@@ -44,6 +44,8 @@ private func checkCount(_ bytes: [UInt8]) throws(TextFault) {
 
 private func checkJSON(_ bytes: ArraySlice<UInt8>) throws(TextFault) {
     var error = json_error_t()
+    // SAFETY: the bytes are read within the closure; the tree that comes back is ours, and given
+    // back once.
     let tree = unsafe bytes.withUnsafeBytes { buffer in
         unsafe json_loadb(buffer.baseAddress, buffer.count, jsonFlags, &error)
     }
@@ -59,6 +61,8 @@ private func checkJSON(_ bytes: ArraySlice<UInt8>) throws(TextFault) {
 
 /// The text of a JSON string with escapes.
 private func decodedString(_ literal: ArraySlice<UInt8>) -> String? {
+    // SAFETY: the bytes are read within the closure; the text belongs to the tree, and is copied
+    // before that is given back.
     let tree = unsafe literal.withUnsafeBytes { buffer in
         unsafe json_loadb(buffer.baseAddress, buffer.count, jsonFlags, nil)
     }

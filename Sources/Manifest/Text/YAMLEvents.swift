@@ -28,6 +28,7 @@ import CYAML
 
     /// The events of `bytes`, which are valid UTF-8.
     init(_ bytes: [UInt8]) {
+        // SAFETY: both are ours until `deinit`, and the parser reads the input where it is.
         unsafe parser = UnsafeMutablePointer<yaml_parser_t>.allocate(capacity: 1)
         unsafe parser.initialize(to: yaml_parser_t())
         unsafe input = UnsafeMutableBufferPointer.allocate(capacity: max(bytes.count, 1))
@@ -39,6 +40,7 @@ import CYAML
     }
 
     deinit {
+        // SAFETY: nobody else has the two, and the parser goes before what it reads.
         unsafe yaml_parser_delete(parser)
         unsafe parser.deallocate()
         unsafe input.deallocate()
@@ -47,6 +49,7 @@ import CYAML
     /// The next event.
     /// - Throws: A syntax error; nothing can be read after it.
     mutating func next() throws(TextFault) -> Event {
+        // SAFETY: an event that was filled is translated, which copies, and then deleted, once.
         var event = unsafe yaml_event_t()
         guard unsafe yaml_parser_parse(parser, &event) == 1 else { throw syntaxFault() }
         defer { unsafe yaml_event_delete(&event) }
@@ -54,6 +57,8 @@ import CYAML
     }
 
     private static func translated(_ event: yaml_event_t) -> Event {
+        // SAFETY: its type says which part of the union is filled; texts live as long as the event,
+        // and are copied.
         var result = Event(kind: .streamStart, place: unsafe Place(event.start_mark))
         switch unsafe event.type {
         case YAML_STREAM_END_EVENT: result.kind = .streamEnd
@@ -83,11 +88,13 @@ import CYAML
     }
 
     private static func text(_ bytes: UnsafeMutablePointer<yaml_char_t>?) -> String? {
+        // SAFETY: libyaml ends its texts with a zero; they live as long as the event.
         guard let bytes = unsafe bytes else { return nil }
         return unsafe String(decodingCString: bytes, as: UTF8.self)
     }
 
     private func syntaxFault() -> TextFault {
+        // SAFETY: its texts are constants of libyaml, and the input is ours until `deinit`.
         let parser = unsafe parser.pointee
         let problem = unsafe parser.problem.map { unsafe String(cString: $0) } ?? "out of memory"
         if unsafe parser.error == YAML_READER_ERROR {

@@ -165,6 +165,7 @@ public final class ControlClient {
             // poll(2) takes at most 24 days at once; then it is asked again.
             let seconds = min(left.components.seconds, 2_000_000)
             let rest = left.components.attoseconds / 1_000_000_000_000_000
+            // SAFETY: `poll` is told how many entries there are.
             let count = unsafe poll(
                 &requests, nfds_t(requests.count), CInt(seconds * 1000 + rest) + 1)
             guard count >= 0 || errno == EINTR else { throw .system(.latest("poll", path)) }
@@ -186,6 +187,7 @@ public final class ControlClient {
         // (`struct timeval` is two machine words: seconds and microseconds.)
         var bound = [Int(limit.components.seconds), 0]
         let size = socklen_t(2 * MemoryLayout<Int>.size)
+        // SAFETY: there are as many bytes as is told, and the kernel copies them.
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &bound, size)
         let code = UnixSocket.connect(descriptor, to: path)
         do throws(ControlClientError) {
@@ -204,6 +206,8 @@ public final class ControlClient {
         switch code {
         case ENOENT, ENOTDIR: return .nothingRuns(path: path)
         case ECONNREFUSED:
+            // SAFETY: the path lives through the call, which fills a variable of the size it
+            // expects.
             var status = stat()
             let isFile =
                 unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFSOCK
@@ -278,6 +282,7 @@ private struct Reception {
     ) throws(ControlClientError) {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         let count = retryingInterrupts {
+            // SAFETY: the call is told how much room the array has.
             unsafe recv(descriptor, &buffer, buffer.count, CInt(MSG_DONTWAIT))
         }
         if count < 0 {

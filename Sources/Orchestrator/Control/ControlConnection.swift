@@ -142,6 +142,7 @@ final class ControlConnection {
 
     /// Tells a client that is gone from one that only has no more to say.
     private func checkPeer() {
+        // SAFETY: `poll` gets one entry, and keeps no pointer to it.
         var status = pollfd(fd: descriptor, events: 0, revents: 0)
         let gone = CInt(POLLHUP) | CInt(POLLERR)
         if unsafe poll(&status, 1, 0) > 0, CInt(status.revents) & gone != 0 { return leave() }

@@ -47,6 +47,7 @@ struct ControlListener: ~Copyable {
             }
             self.place = place
         } catch {
+            // SAFETY: the path is a text of ours, which lives through the call.
             // Under the project's lock nobody else has put another one there since.
             if isBound { unsafe unlink(path) }
             close(number)
@@ -61,6 +62,7 @@ struct ControlListener: ~Copyable {
 
     /// Removes the name, if it is still ours, and stops listening.
     deinit {
+        // SAFETY: the path is a text of ours, which lives through the call.
         if Self.place(path) == place { unsafe unlink(path) }
         Glibc.close(descriptor)
     }
@@ -73,6 +75,7 @@ struct ControlListener: ~Copyable {
 
     private static func place(_ path: String) -> Place? {
         var status = stat()
+        // SAFETY: the path lives through the call, which fills a variable of the size it expects.
         guard unsafe lstat(path, &status) == 0 else { return nil }
         return Place(device: status.st_dev, file: status.st_ino)
     }
@@ -80,6 +83,7 @@ struct ControlListener: ~Copyable {
     /// Removes what a killed engine left; refuses everything else.
     private static func clear(_ path: String) throws(ControlError) {
         var status = stat()
+        // SAFETY: the path lives through the call, which fills a variable of the size it expects.
         guard unsafe lstat(path, &status) == 0 else {
             if errno == ENOENT { return }
             throw .system(path: path, .latest("stat", path))

@@ -191,6 +191,7 @@ public final class ControlServer {
     }
 
     private func isReadable(_ descriptor: CInt) -> Bool {
+        // SAFETY: `poll` gets one entry, and keeps no pointer to it.
         var status = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&status, 1, 0) > 0
     }
@@ -246,6 +247,7 @@ public final class ControlServer {
 
     private func refillReserve() {
         while reserve.count < limits.reserve {
+            // SAFETY: the path is a constant.
             let number = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
             guard number >= 0 else { return }
             reserve.append(number)
@@ -287,6 +289,7 @@ public final class ControlServer {
     /// - Returns: what recv(2) returns.
     func read(from descriptor: CInt, into input: inout [UInt8]) -> Int {
         let count = retryingInterrupts {
+            // SAFETY: the call is told how much room the array has.
             unsafe recv(descriptor, &buffer, buffer.count, CInt(MSG_DONTWAIT))
         }
         if count > 0 { input += buffer[..<count] }
@@ -302,6 +305,7 @@ public final class ControlServer {
             guard !waiting.isEmpty, left > .zero else { return }
             var requests = waiting.map(\.pollRequest)
             let milliseconds = CInt(left.components.attoseconds / 1_000_000_000_000_000) + 1
+            // SAFETY: `poll` is told how many entries there are.
             unsafe poll(&requests, nfds_t(requests.count), milliseconds)
             for connection in waiting { connection.flush() }
         }

@@ -54,6 +54,8 @@ import CHTTPParser
     init(_ kind: Kind, bodyLimit: Int) {
         Self.limits
         self.bodyLimit = bodyLimit
+        // SAFETY: the parser is ours until `deinit`; it calls back only while we feed it, so we
+        // live then.
         unsafe parser = .allocate(capacity: 1)
         settings = http_parser_settings()
         unsafe http_parser_init(parser, kind == .requests ? HTTP_REQUEST : HTTP_RESPONSE)
@@ -61,20 +63,26 @@ import CHTTPParser
         installCallbacks()
     }
 
+    // SAFETY: `init` allocated it, and nobody else has it.
     deinit { unsafe parser.deallocate() }
 
     /// The request's method, as it was written.
     var method: String {
+        // SAFETY: the parser lives as long as we do, and the names of methods are constants.
         let method = unsafe http_method(rawValue: parser.pointee.method)
         guard let text = unsafe http_method_str(method) else { return "" }
         return unsafe String(cString: text)
     }
 
     /// The response's status.
-    var status: Int { unsafe Int(parser.pointee.status_code) }
+    var status: Int {
+        // SAFETY: the parser lives as long as we do.
+        unsafe Int(parser.pointee.status_code)
+    }
 
     /// The message's version.
     var version: (major: Int, minor: Int) {
+        // SAFETY: the parser lives as long as we do.
         unsafe (Int(parser.pointee.http_major), Int(parser.pointee.http_minor))
     }
 
@@ -90,6 +98,7 @@ import CHTTPParser
         if let fault { throw fault }
         if progress == .complete { return 0 }
         if progress == .idle, !bytes.isEmpty { progress = .head }
+        // SAFETY: the bytes are read within the closure, and so are the callbacks made.
         let consumed = unsafe bytes.withUnsafeBytes { bytes in
             let text = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
             return unsafe http_parser_execute(parser, &settings, text, bytes.count)
@@ -107,6 +116,7 @@ import CHTTPParser
     /// Makes room for the next message, after a complete one.
     func next() {
         guard progress == .complete else { return }
+        // SAFETY: the parser lives as long as we do, and is not at work.
         unsafe http_parser_pause(parser, 0)
         progress = .idle
         target = []
@@ -116,6 +126,7 @@ import CHTTPParser
 
     private func checkResult(consumed: Int, of count: Int) throws(HTTPFault) {
         if fault == nil {
+            // SAFETY: the parser lives as long as we do, and descriptions are constants.
             let error = unsafe http_errno(rawValue: parser.pointee.http_errno)
             switch error {
             case HPE_OK where consumed == count && !isUpgrade: return
@@ -128,6 +139,7 @@ import CHTTPParser
         if let fault { throw fault }
     }
 
+    // SAFETY: the parser lives as long as we do.
     private var isUpgrade: Bool { unsafe parser.pointee.upgrade != 0 }
 }
 
@@ -149,6 +161,7 @@ enum HTTPFault: Error, Hashable {
 
 extension HTTPReader {
     private static func of(_ parser: UnsafeMutablePointer<http_parser>?) -> HTTPReader {
+        // SAFETY: the data is the reader that owns the parser, and feeds it at this moment.
         guard let data = unsafe parser?.pointee.data else {
             fatalError("a parser callback came without its reader")
         }
@@ -156,6 +169,8 @@ extension HTTPReader {
     }
 
     private func installCallbacks() {
+        // SAFETY: each piece lies in the bytes being fed, is as long as is told, and is copied at
+        // once.
         unsafe settings.on_url = { parser, at, count in
             unsafe HTTPReader.of(parser).target += UnsafeRawBufferPointer(start: at, count: count)
             return 0
@@ -183,11 +198,13 @@ extension HTTPReader {
 
     /// A name and a value come in pieces; a piece of a name after one of a value begins the next.
     private func addToName(_ bytes: UnsafeRawBufferPointer) {
+        // SAFETY: the bytes are those of a callback under way, and are copied.
         if isInValue { endHeader() }
         unsafe name += bytes
     }
 
     private func addToValue(_ bytes: UnsafeRawBufferPointer) {
+        // SAFETY: the bytes are those of a callback under way, and are copied.
         isInValue = true
         unsafe value += bytes
     }
@@ -206,6 +223,7 @@ extension HTTPReader {
     private func endHead() -> CInt {
         endHeader()
         progress = .body
+        // SAFETY: the parser lives as long as we do.
         keepsAlive = unsafe http_should_keep_alive(parser) != 0
         if version.major != 1 { fault = .version }
         // Without a length the parser says the greatest number there is.
@@ -216,9 +234,11 @@ extension HTTPReader {
         return fault == nil ? 0 : -1
     }
 
+    // SAFETY: the parser lives as long as we do.
     private var isRequest: Bool { unsafe parser.pointee.type == HTTP_REQUEST.rawValue }
 
     private func addToBody(_ bytes: UnsafeRawBufferPointer) -> CInt {
+        // SAFETY: the bytes are those of a callback under way, and are copied.
         guard body.count + bytes.count <= bodyLimit else {
             fault = .bodyTooLong(limit: bodyLimit)
             return -1

@@ -27,6 +27,8 @@ extension JSONValue {
         var error = json_error_t()
         let flags = Int(JSON_REJECT_DUPLICATES) | Int(JSON_DECODE_ANY) | Int(JSON_ALLOW_NUL)
         guard !bytes.isEmpty else { throw JSONFault(reason: "no value", line: 1, column: 1) }
+        // SAFETY: the bytes are read within the closure; the tree that comes back is ours, and
+        // given back once.
         let root = unsafe bytes.withUnsafeBytes { bytes in
             let text = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
             return unsafe json_loadb(text, bytes.count, size_t(flags), &error)
@@ -41,6 +43,8 @@ extension JSONValue {
             throw JSONFault(
                 reason: "more than \(Self.depthLimit) containers in each other", line: 0, column: 0)
         }
+        // SAFETY: the tree lives until its root is given back; each value is read as the type it
+        // says it has.
         switch unsafe json.pointee.type {
         case JSON_NULL: self = .null
         case JSON_TRUE: self = .bool(true)
@@ -55,6 +59,7 @@ extension JSONValue {
     }
 
     private static func text(of json: UnsafeMutablePointer<json_t>) -> String {
+        // SAFETY: the text belongs to the tree, has this length, and is copied.
         let start = unsafe UnsafeRawPointer(json_string_value(json))
         let bytes = unsafe UnsafeRawBufferPointer(start: start, count: json_string_length(json))
         return unsafe String(decoding: bytes, as: UTF8.self)
@@ -63,6 +68,7 @@ extension JSONValue {
     private static func elements(
         of json: UnsafeMutablePointer<json_t>, depth: Int
     ) throws(JSONFault) -> [JSONValue] {
+        // SAFETY: elements belong to the tree, which nobody changes.
         let count = unsafe json_array_size(json)
         var elements = [JSONValue]()
         elements.reserveCapacity(count)
@@ -77,6 +83,8 @@ extension JSONValue {
         of json: UnsafeMutablePointer<json_t>, depth: Int
     ) throws(JSONFault) -> JSONObject {
         var members = [JSONObject.Member]()
+        // SAFETY: members and the texts of their keys belong to the tree, which nobody changes
+        // meanwhile.
         unsafe members.reserveCapacity(json_object_size(json))
         var place = unsafe json_object_iter(json)
         while let member = unsafe place {
@@ -95,6 +103,7 @@ extension JSONFault {
     /// jansson keeps a place and a text of at most 159 bytes, and its code in the last of them.
     fileprivate init(_ error: json_error_t) {
         var error = error
+        // SAFETY: the bytes are read within the closure, and copied.
         let reason = unsafe withUnsafeBytes(of: &error.text) { text in
             unsafe String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
         }

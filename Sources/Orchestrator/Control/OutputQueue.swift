@@ -33,6 +33,7 @@ struct OutputQueue {
         let flags = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
         var total = 0
         while !isEmpty {
+            // SAFETY: the bytes are read within the closure.
             let count = retryingInterrupts {
                 unsafe bytes[sent...].withUnsafeBytes {
                     unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, flags)

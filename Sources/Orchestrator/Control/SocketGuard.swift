@@ -16,6 +16,7 @@ final class SocketGuard {
         guard descriptor >= 0 else { throw .latest("inotify_init1", directory) }
         let ofFiles = UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM)
         let ofDirectory = UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_ONLYDIR)
+        // SAFETY: the path is a text of ours, which lives through the call.
         guard unsafe inotify_add_watch(descriptor, directory, ofFiles | ofDirectory) >= 0 else {
             throw .latest("inotify_add_watch", directory)
         }
@@ -36,6 +37,7 @@ final class SocketGuard {
     /// What does not fit is read in the next turn.
     private func drain() {
         var buffer = [UInt8](repeating: 0, count: 4096)
+        // SAFETY: the call is told how much room the array has.
         _ = unsafe read(descriptor, &buffer, buffer.count)
     }
 }

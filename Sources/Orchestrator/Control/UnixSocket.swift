@@ -32,6 +32,7 @@ enum UnixSocket {
     ///
     /// - Returns: 0 or an `errno`; `ENAMETOOLONG` for a path that does not fit. It is never cut.
     static func bind(_ descriptor: CInt, to path: String) -> CInt {
+        // SAFETY: the address lives through the closure, and has the length that is told.
         unsafe withAddress(of: path) { address, length in
             unsafe Glibc.bind(descriptor, address, length) == 0 ? 0 : errno
         }
@@ -41,6 +42,7 @@ enum UnixSocket {
     ///
     /// - Returns: 0 or an `errno`; `ENAMETOOLONG` for a path that does not fit. It is never cut.
     static func connect(_ descriptor: CInt, to path: String) -> CInt {
+        // SAFETY: the address lives through the closure, and has the length that is told.
         unsafe withAddress(of: path) { address, length in
             let result = retryingInterrupts { unsafe Glibc.connect(descriptor, address, length) }
             return result == 0 ? 0 : errno
@@ -49,6 +51,7 @@ enum UnixSocket {
 
     /// Who is at the other end (`SO_PEERCRED`). `struct ucred` is three numbers of 32 bits.
     static func peer(of descriptor: CInt) -> ControlPeer? {
+        // SAFETY: the kernel is told that there is room for twelve bytes, and there is.
         var words: [UInt32] = [0, 0, 0]
         var length = socklen_t(12)
         guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &words, &length) == 0,
@@ -63,6 +66,8 @@ enum UnixSocket {
         let bytes = Array(path.utf8)
         guard !bytes.isEmpty, !bytes.contains(0) else { return EINVAL }
         guard bytes.count <= ProjectDirectories.socketPathLimit else { return ENAMETOOLONG }
+        // SAFETY: the path was found to fit, with a zero behind it; the kernel expects a
+        // `sockaddr_un` behind the general type, and gets its true size.
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }

@@ -65,6 +65,8 @@ struct ChildEnvironment {
     /// Our environment, without what is ours alone.
     static func inherited() -> [String: String] {
         var own: [String: String] = [:]
+        // SAFETY: the list ends with a null, each text with a zero; nothing changes it meanwhile,
+        // and each text is copied.
         var next = unsafe environ
         while let entry = unsafe next.pointee {
             let text = unsafe String(cString: entry)

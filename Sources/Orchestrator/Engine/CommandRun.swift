@@ -138,6 +138,7 @@ final class CommandRun {
     private func read() {
         var buffer = [UInt8](repeating: 0, count: Self.tailLength)
         for _ in 0..<16 where pipe >= 0 {
+            // SAFETY: the call is told how much room the array has.
             let count = unsafe Glibc.read(pipe, &buffer, buffer.count)
             guard count > 0 else {
                 if count == 0 {

@@ -223,6 +223,7 @@ extension Engine {
     }
 
     private func notifyDirectory() throws(ProjectError) -> String {
+        // SAFETY: the path is a text of ours, which lives through the call.
         if unsafe access(directories.notify, W_OK) != 0 { try directories.ensure() }
         return directories.notify
     }
@@ -304,6 +305,7 @@ struct ChildEnds {
     mutating func pipe() throws(LaunchFailure) -> (ours: CInt, theirs: CInt) {
         var ours: CInt = -1
         var theirs: CInt = -1
+        // SAFETY: it fills two numbers, and keeps no pointer.
         let error = unsafe cproc_pipe(&ours, &theirs)
         guard error == 0 else {
             throw LaunchFailure(step: "make a pipe for it", errorNumber: error)

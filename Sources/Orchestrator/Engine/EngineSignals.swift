@@ -34,6 +34,7 @@ final class EngineSignals {
         // SIGTERM ends us even when our starter ignored it: a supervisor that cannot be stopped by
         // its own manager would have to be killed.
         guard number != SIGTERM else { return false }
+        // SAFETY: the kernel fills the action; handlers are compared as numbers, and not called.
         var action = sigaction()
         guard unsafe sigaction(number, nil, &action) == 0 else { return false }
         let handler = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
@@ -42,6 +43,7 @@ final class EngineSignals {
 
     /// Whether we have a controlling terminal, dead or alive.
     private static func hasTerminal() -> Bool {
+        // SAFETY: the path is a constant.
         let descriptor = unsafe open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
         guard descriptor >= 0 else { return errno == EIO }
         close(descriptor)

@@ -148,6 +148,7 @@ struct Leftovers: Sendable {
                 let left = max(end - awakeTime(), .zero)
                 var ended = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
                 let wait = Int32(clamping: Int((left / .milliseconds(1)).rounded(.up)))
+                // SAFETY: `poll` gets one entry, and keeps no pointer to it.
                 return unsafe poll(&ended, 1, wait)
             }
             if isOver <= 0 { return false }

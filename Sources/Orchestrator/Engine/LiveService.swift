@@ -182,6 +182,7 @@ final class LiveService {
         }
         readiness = watch
         if unwatched.isReady { watch.noteNotifyReady() }
+        // SAFETY: the bytes are read within the closure.
         unsafe unwatched.output.withUnsafeBytes { unsafe watch.noteOutput($0) }
         unwatched = Unwatched()
     }
@@ -192,6 +193,7 @@ final class LiveService {
         guard definition.ready.readsOutput else { return }
         capture.onBytes = { [weak self] bytes in
             guard let self else { return }
+            // SAFETY: the bytes are read, or copied, within the closure.
             unsafe bytes.withUnsafeBytes { bytes in
                 if let readiness {
                     unsafe readiness.noteOutput(bytes)

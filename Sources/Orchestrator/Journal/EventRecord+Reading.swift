@@ -4,6 +4,8 @@ extension EventRecord {
     /// Reads a record back from its line of JSON; `nil` for a line that is none, a torn one say.
     /// Fields of kinds that no record has (objects) are left out.
     public init?(json line: [UInt8]) {
+        // SAFETY: the bytes are read within the closure; the tree that comes back is ours, and
+        // given back once all that is needed of it was copied.
         let root = unsafe line.withUnsafeBytes { bytes in
             unsafe json_loadb(
                 bytes.baseAddress, bytes.count, size_t(JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL), nil
@@ -36,6 +38,7 @@ extension EventRecord {
 extension FieldValue {
     /// The value of a piece of JSON; `nil` for an object.
     fileprivate init?(_ json: UnsafeMutablePointer<json_t>?) {
+        // SAFETY: the value belongs to a tree that lives, and is read as the type it says it has.
         guard let json = unsafe json else { return nil }
         switch unsafe json.pointee.type {
         case JSON_STRING:
@@ -57,6 +60,7 @@ extension FieldValue {
 }
 
 private func integer(_ object: UnsafeMutablePointer<json_t>, _ key: String) -> Int64? {
+    // SAFETY: the value belongs to the tree, and is a number where it says so.
     guard let value = unsafe json_object_get(object, key),
         unsafe value.pointee.type == JSON_INTEGER
     else { return nil }
@@ -64,12 +68,14 @@ private func integer(_ object: UnsafeMutablePointer<json_t>, _ key: String) -> I
 }
 
 private func text(_ object: UnsafeMutablePointer<json_t>, _ key: String) -> String? {
+    // SAFETY: the value belongs to the tree; one that is no text gives none.
     guard let value = unsafe json_object_get(object, key) else { return nil }
     return unsafe string(value)
 }
 
 /// The text of a JSON string, NULs included.
 private func string(_ json: UnsafeMutablePointer<json_t>) -> String? {
+    // SAFETY: the text belongs to the tree, has this length, and is copied.
     guard let start = unsafe json_string_value(json) else { return nil }
     let bytes = unsafe UnsafeRawBufferPointer(start: start, count: json_string_length(json))
     return unsafe String(decoding: bytes, as: UTF8.self)

@@ -12,6 +12,8 @@ public struct WallTime: Hashable, Sendable {
     /// RFC 3339 in UTC with milliseconds: `2026-08-01T12:00:00.000Z`.
     public var utc: String {
         var seconds = wholeSeconds
+        // SAFETY: the call fills `parts`; the one pointer in it, the name of the zone, is never
+        // read.
         var parts = unsafe tm()
         guard unsafe gmtime_r(&seconds, &parts) != nil else { return "invalid" }
         let day = unsafe [Int(parts.tm_year) + 1900, Int(parts.tm_mon) + 1, Int(parts.tm_mday)]
@@ -22,6 +24,8 @@ public struct WallTime: Hashable, Sendable {
     /// The time of day in the zone of this process, with milliseconds: `14:00:00.000`.
     public var localTime: String {
         var seconds = wholeSeconds
+        // SAFETY: the call fills `parts`; the one pointer in it, the name of the zone, is never
+        // read.
         var parts = unsafe tm()
         guard unsafe localtime_r(&seconds, &parts) != nil else { return "invalid" }
         return clock(unsafe [parts.tm_hour, parts.tm_min, parts.tm_sec])

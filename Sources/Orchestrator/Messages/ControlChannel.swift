@@ -38,6 +38,7 @@ package final class ControlChannel {
     ) throws(MessageError) {
         var ours: CInt = -1
         var theirs: CInt = -1
+        // SAFETY: it fills two numbers, and keeps no pointer.
         let result = unsafe clc_make_channel(&ours, &theirs)
         self.onMessage = onMessage
         childEnd = theirs

@@ -58,6 +58,8 @@ final class MessageIntake {
         for _ in 0..<limit {
             // A message may have made our owner close us.
             guard !isClosed else { return .later }
+            // SAFETY: a datagram that was filled points to a buffer that lives until the next is
+            // received.
             var datagram = unsafe clc_datagram()
             let result = unsafe clc_receive(descriptor, &datagram)
             guard result != 0 else { return .later }
@@ -80,6 +82,8 @@ final class MessageIntake {
     }
 
     private func hear(_ datagram: clc_datagram, _ objection: String?) {
+        // SAFETY: the bytes are as many as is told, and are read before another datagram is
+        // received.
         let pid = unsafe datagram.pid
         if let objection {
             refuse(objection, pid)

@@ -27,6 +27,7 @@ struct MessageReader {
 
     /// Reads one message, of any bytes. At most 257 findings.
     mutating func read(_ bytes: UnsafeRawBufferPointer) -> [Finding] {
+        // SAFETY: the caller keeps the bytes until this returns.
         let lines = unsafe MessageLine.all(of: bytes)
         var findings: [Finding] = []
         // Values first: they belong to the READY of their message wherever in it they stand.
@@ -115,6 +116,7 @@ private struct MessageLine {
     let name: String
 
     init(_ item: clc_item) {
+        // SAFETY: the item is that of a callback under way, and its texts are copied.
         kind = unsafe item.kind
         number = unsafe item.number
         text = unsafe Self.text(item.text, item.text_length)
@@ -122,6 +124,7 @@ private struct MessageLine {
     }
 
     private static func text(_ start: UnsafePointer<CChar>?, _ length: Int) -> String {
+        // SAFETY: the text lies in the message being read, has this length, and is copied.
         guard let start = unsafe start else { return "" }
         return unsafe String(
             decoding: UnsafeRawBufferPointer(start: start, count: length), as: UTF8.self)
@@ -129,6 +132,8 @@ private struct MessageLine {
 
     static func all(of bytes: UnsafeRawBufferPointer) -> [MessageLine] {
         var lines: [MessageLine] = []
+        // SAFETY: `clc_parse` calls back before it returns, so the array outlives every use of its
+        // pointer.
         unsafe withUnsafeMutablePointer(to: &lines) { lines in
             unsafe clc_parse(
                 bytes.baseAddress, bytes.count,

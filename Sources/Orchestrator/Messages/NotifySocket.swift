@@ -42,6 +42,7 @@ package final class NotifySocket {
         self.isMember = isMember
         intake = MessageIntake(loop, isMember: isMember, onMessage: onMessage)
         guard path.utf8.count <= Int(CLC_PATH_MAX) else { throw .pathTooLong(path) }
+        // SAFETY: the path is a text of ours, which lives through the call.
         let descriptor = unsafe clc_bind_notify(path, owner)
         guard descriptor >= 0 else { throw .system("bind the socket \(path)", -descriptor) }
         state = .open(descriptor, nil)
@@ -75,6 +76,7 @@ package final class NotifySocket {
         state = .closed
         watch?.close()
         Glibc.close(descriptor)
+        // SAFETY: the path is a text of ours, which lives through the call.
         unsafe unlink(path)
         intake.close()
     }

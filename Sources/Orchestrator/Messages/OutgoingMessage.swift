@@ -10,6 +10,7 @@ struct OutgoingMessage {
 
     /// Adds a line; control characters of `text` become spaces.
     mutating func add(_ key: String, text: String) {
+        // SAFETY: it writes within the room that is told, after what is used.
         used = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
             guard let start = buffer.baseAddress else { return used }
             return unsafe clc_write_text(start, Self.most, used, key, text)
@@ -18,6 +19,7 @@ struct OutgoingMessage {
 
     /// Adds a line with a number.
     mutating func add(_ key: String, number: UInt64) {
+        // SAFETY: it writes within the room that is told, after what is used.
         used = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
             guard let start = buffer.baseAddress else { return used }
             return unsafe clc_write_number(start, Self.most, used, key, number)
@@ -27,6 +29,7 @@ struct OutgoingMessage {
     /// Sends it on a connected socket without waiting.
     /// - Returns: 1, or a negated error number.
     func send(on descriptor: CInt) -> Int32 {
+        // SAFETY: the bytes that are used are read within the closure.
         unsafe bytes.withUnsafeBytes { buffer in
             guard let start = buffer.baseAddress else { return 0 }
             return unsafe clc_send(descriptor, start, used, -1, 0)
@@ -36,6 +39,7 @@ struct OutgoingMessage {
     /// Sends it to the datagram socket at `address`, waiting at most `wait` ms for room.
     /// - Returns: 1, or a negated error number.
     func send(to address: String, wait: Int32) -> Int32 {
+        // SAFETY: the bytes that are used are read within the closure.
         unsafe bytes.withUnsafeBytes { buffer in
             guard let start = buffer.baseAddress else { return 0 }
             return unsafe clc_send_to(address, start, used, -1, wait)

@@ -98,6 +98,8 @@ final class UpstreamNotifier {
     }
 
     private static func take(_ name: String) -> String? {
+        // SAFETY: the text is copied before the variable goes, and nothing else of ours changes the
+        // environment.
         guard let value = unsafe getenv(name) else { return nil }
         let text = unsafe String(cString: value)
         unsafe unsetenv(name)

@@ -81,6 +81,8 @@ final class ConsoleCore: Sendable {
     func startThread() throws(SystemError) {
         var all = sigset_t()
         var before = sigset_t()
+        // SAFETY: the sets are ours; the thread takes over the one retain, and where it was not
+        // started, it is released here.
         unsafe sigfillset(&all)
         unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
         defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
@@ -201,11 +203,13 @@ final class ConsoleCore: Sendable {
     /// Somebody made the terminal non-blocking. Waits for a second at a time, as `write` would.
     private func waitForRoom() {
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        // SAFETY: `poll` gets one entry, and keeps no pointer to it.
         unsafe poll(&entry, 1, 1000)
     }
 }
 
 private func runConsole(_ held: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    // SAFETY: it is the retain of `startThread`, taken over once.
     guard let held = unsafe held else { fatalError("the terminal's thread came without its queue") }
     unsafe Unmanaged<ConsoleCore>.fromOpaque(held).takeRetainedValue().run()
     return nil

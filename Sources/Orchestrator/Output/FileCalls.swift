@@ -59,6 +59,7 @@ enum FileCalls {
     /// services print secrets.
     static func open(_ path: String, _ flags: Int32) throws(SystemError) -> OwnedDescriptor {
         while true {
+            // SAFETY: the path is a text of ours, which lives through the call.
             let number = unsafe Glibc.open(path, flags, 0o600)
             if number >= 0 { return OwnedDescriptor(owning: number) }
             let code = errno
@@ -71,6 +72,7 @@ enum FileCalls {
         var reached = ""
         for part in path.split(separator: "/").dropLast() {
             reached += path.hasPrefix("/") || !reached.isEmpty ? "/\(part)" : String(part)
+            // SAFETY: the path is a text of ours, which lives through the call.
             if unsafe mkdir(reached, 0o700) != 0, errno != EEXIST {
                 throw SystemError("mkdir", reached, code: errno)
             }
@@ -80,6 +82,7 @@ enum FileCalls {
     /// Writes as much of `bytes` as the file takes.
     /// - Returns: how many bytes were written, and the errno that kept the rest out.
     static func write(_ bytes: Span<UInt8>, to descriptor: Int32) -> (count: Int, code: Int32?) {
+        // SAFETY: the bytes are read within the closure, from a place inside of them to their end.
         unsafe bytes.withUnsafeBytes { buffer in
             var done = 0
             while done < buffer.count {
@@ -98,6 +101,8 @@ enum FileCalls {
         _ descriptor: Int32, at offset: UInt64, limit: Int, named path: String
     ) throws(SystemError) -> [UInt8] {
         var code: Int32?
+        // SAFETY: the kernel writes behind what it wrote before, within the capacity; as many bytes
+        // are said to be there as it wrote.
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
             while count < limit {
                 let start = unsafe buffer.baseAddress.map { unsafe $0 + count }
@@ -118,6 +123,7 @@ enum FileCalls {
     /// What is behind an open descriptor.
     static func facts(of descriptor: Int32, named path: String) throws(SystemError) -> FileFacts {
         var raw = stat()
+        // SAFETY: the call fills a variable of the size it expects, and keeps no pointer.
         guard unsafe fstat(descriptor, &raw) == 0 else {
             throw SystemError("stat", path, code: errno)
         }
@@ -127,6 +133,7 @@ enum FileCalls {
     /// What is behind a name, links followed; `nil` when nothing is.
     static func facts(at path: String) throws(SystemError) -> FileFacts? {
         var raw = stat()
+        // SAFETY: the path lives through the call, which fills a variable of the size it expects.
         if unsafe stat(path, &raw) == 0 { return FileFacts(raw) }
         let code = errno
         if code == ENOENT || code == ENOTDIR { return nil }
@@ -135,6 +142,7 @@ enum FileCalls {
 
     /// Gives a file a new name, over a file that has it.
     static func rename(_ old: String, to new: String) throws(SystemError) {
+        // SAFETY: both paths are texts of ours, which live through the call.
         guard unsafe Glibc.rename(old, new) == 0 else {
             throw SystemError("rename", old, code: errno)
         }
@@ -142,6 +150,7 @@ enum FileCalls {
 
     /// Removes a name; that there is none is fine.
     static func remove(_ path: String) throws(SystemError) {
+        // SAFETY: the path is a text of ours, which lives through the call.
         guard unsafe unlink(path) == 0 || errno == ENOENT else {
             throw SystemError("remove", path, code: errno)
         }
@@ -159,6 +168,7 @@ enum FileCalls {
     /// The name with every link on the way resolved; `path` itself when that cannot be done, as for
     /// a file that does not exist yet.
     static func resolved(_ path: String) -> String {
+        // SAFETY: the text is allocated for us, copied, and freed once.
         guard let real = unsafe realpath(path, nil) else { return path }
         defer { unsafe free(real) }
         return unsafe String(cString: real)

@@ -107,6 +107,7 @@ struct LineAssembler {
 extension Span where Element == UInt8 {
     /// The place of the first newline at or after `start`.
     func firstNewline(from start: Int) -> Int? {
+        // SAFETY: `memchr` reads from a place inside of the bytes to their end, within the closure.
         unsafe withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress, start < bytes.count else { return nil }
             let found = unsafe memchr(base + start, 0x0A, bytes.count - start)
@@ -129,11 +130,13 @@ extension Span where Element == UInt8 {
 extension Array where Element == UInt8 {
     /// Appends a copy of `bytes`.
     mutating func append(contentsOf bytes: Span<UInt8>) {
+        // SAFETY: the bytes are copied within the closure.
         unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 
     /// A copy of `bytes`.
     init(_ bytes: Span<UInt8>) {
+        // SAFETY: the bytes are copied within the closure.
         self = unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
     }
 }

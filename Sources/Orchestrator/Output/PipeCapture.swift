@@ -87,6 +87,7 @@ final class PipeCapture {
     func finish() {
         guard case .open(let pipe) = state else { return }
         var left: Int32 = 0
+        // SAFETY: `FIONREAD` fills one number of 32 bits.
         let asked = unsafe ioctl(pipe.descriptor.number, UInt(FIONREAD), &left)
         if asked == 0, left > 0 { log.send(.leftInPipe(bytes: UInt64(left))) }
         assembler?.finish(store.emit)
@@ -122,6 +123,7 @@ final class PipeCapture {
         var buffer = store.borrowBuffer()
         defer { store.giveBack(buffer) }
         let descriptor = pipe.descriptor.number
+        // SAFETY: `read` is told how much room there is, within the closure.
         let count = unsafe buffer.withUnsafeMutableBytes {
             unsafe Glibc.read(descriptor, $0.baseAddress, $0.count)
         }

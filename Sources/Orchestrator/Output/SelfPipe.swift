@@ -12,6 +12,7 @@ final class SelfPipe: Sendable {
     init() throws(SystemError) {
         var ours: Int32 = -1
         var theirs: Int32 = -1
+        // SAFETY: it fills two numbers, and keeps no pointer.
         let error = unsafe cproc_pipe(&ours, &theirs)
         guard error == 0 else { throw SystemError("make", "a pipe", code: error) }
         readEnd = OwnedDescriptor(owning: ours)
@@ -24,6 +25,7 @@ final class SelfPipe: Sendable {
     /// Ends a `wait`, or the next one. Never waits: a full pipe has said it already.
     func signal() {
         var byte: UInt8 = 0
+        // SAFETY: there is the one byte that is written.
         _ = unsafe write(writeEnd.number, &byte, 1)
     }
 
@@ -31,6 +33,7 @@ final class SelfPipe: Sendable {
     /// came.
     func wait(milliseconds: Int32) {
         var entry = pollfd(fd: readEnd.number, events: Int16(POLLIN), revents: 0)
+        // SAFETY: `poll` gets one entry, and `read` is told how much room the array has.
         guard unsafe poll(&entry, 1, milliseconds) > 0 else { return }
         var bytes = [UInt8](repeating: 0, count: 64)
         _ = unsafe read(readEnd.number, &bytes, bytes.count)

@@ -28,6 +28,7 @@ public final class CgroupForest {
         else { return nil }
         let name = "orchestrator-\(project)"
         let directory = "\(place.directory)/\(name)"
+        // SAFETY: the paths are texts of ours, which live through their calls.
         guard unsafe mkdir(directory, 0o755) == 0 || errno == EEXIST else { return nil }
         guard unsafe access("\(directory)/cgroup.events", R_OK) == 0,
             unsafe access("\(directory)/cgroup.procs", W_OK) == 0
@@ -45,6 +46,7 @@ public final class CgroupForest {
         if let leaf = leaves[name], !leaf.isSpent || leaf.isPopulated { return leaf }
         guard !name.isEmpty, !name.contains("/"), !name.hasPrefix("cgroup.") else { return nil }
         let place = "\(directory)/\(name)"
+        // SAFETY: the path is a text of ours, which lives through the call.
         // What is empty may be spent, by us or by an earlier engine.
         unsafe rmdir(place)
         guard unsafe mkdir(place, 0o755) == 0 || errno == EEXIST else { return nil }
@@ -65,18 +67,23 @@ public final class CgroupForest {
     /// Gives a leaf up that no launch uses any more; it stays while something lives in it.
     public func remove(leaf name: String) {
         leaves[name] = nil
+        // SAFETY: the path is a text of ours, which lives through the call.
         unsafe rmdir("\(directory)/\(name)")
     }
 
     /// Removes every leaf that is empty, and the part itself if all are.
     public func close() {
+        // SAFETY: the paths are texts of ours, which live through their calls.
         for name in leaves.keys { unsafe rmdir("\(directory)/\(name)") }
         leaves = [:]
         unsafe rmdir(directory)
     }
 
     /// Whether its directory is there.
-    public var exists: Bool { unsafe access(directory, F_OK) == 0 }
+    public var exists: Bool {
+        // SAFETY: the path is a text of ours, which lives through the call.
+        unsafe access(directory, F_OK) == 0
+    }
 
     /// Where our own cgroup is mounted, and its path in our view.
     private static func ownPlace() -> (directory: String, path: String)? {
@@ -145,6 +152,8 @@ public final class CgroupLeaf {
 
     /// Whether anything lives in it or below; a dead main that is not reaped does not count.
     public var isPopulated: Bool {
+        // SAFETY: the text ends with a zero within the room that is told, and is copied within the
+        // closure.
         unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
             guard let base = buffer.baseAddress,
                 unsafe cproc_read_at_start(events.number, base, 256) > 0
@@ -156,6 +165,7 @@ public final class CgroupLeaf {
     /// SIGKILL to everything in it and below, forks under way included.
     func kill() {
         isSpent = true
+        // SAFETY: both texts are constants.
         // ENOENT, before 5.14, leaves the work to the sweep over its members.
         _ = unsafe cproc_write_file(directory.number, "cgroup.kill", "1")
     }
@@ -177,6 +187,8 @@ public final class CgroupLeaf {
         else { return [] }
         var found = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
             .compactMap { Int32($0) }
+        // SAFETY: the stream is ours and closed once; an entry lives until the next is read, and
+        // its name, which ends with a zero, is copied before.
         guard let list = unsafe opendir(directory) else { return found }
         defer { unsafe closedir(list) }
         while let entry = unsafe readdir(list) {
@@ -193,6 +205,7 @@ public final class CgroupLeaf {
 }
 
 private func openDescriptor(_ path: String, _ flags: CInt) -> CInt? {
+    // SAFETY: the path is a text of ours, which lives through the call.
     let descriptor = unsafe Glibc.open(path, flags)
     return descriptor >= 0 ? descriptor : nil
 }

@@ -101,6 +101,7 @@ private let mostBytes = 1 << 20
 
 /// The entry of a user, by name first and then by number, as chown(1) does.
 private func account(of user: String) throws(IdentityError) -> Identity? {
+    // SAFETY: `entry` hands over a record and a buffer of the size it says.
     if let found = try unsafe entry(user, { unsafe getpwnam_r(user, $0, $1, $2, $3) }) {
         return found
     }
@@ -115,6 +116,7 @@ private typealias AccountQuery = (
 
 @unsafe private func entry(_ name: String, _ query: AccountQuery) throws(IdentityError) -> Identity?
 {
+    // SAFETY: the record points into the buffer, and is copied before that is freed.
     var size = 4096
     while size <= mostBytes {
         let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: size)
@@ -136,6 +138,8 @@ private typealias AccountQuery = (
 
 extension Identity {
     fileprivate init(_ record: passwd) {
+        // SAFETY: the texts of the record end with a zero, lie in a buffer of the caller, and are
+        // copied.
         unsafe self.init(user: record.pw_uid, group: record.pw_gid, groups: [])
         name = unsafe record.pw_name.map { unsafe String(cString: $0) }
         home = unsafe record.pw_dir.map { unsafe String(cString: $0) }
@@ -144,6 +148,7 @@ extension Identity {
 }
 
 private func number(ofGroup name: String) throws(IdentityError) -> UInt32 {
+    // SAFETY: the record points into the buffer, and only its number is used.
     var size = 4096
     while size <= mostBytes {
         let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: size)
@@ -170,6 +175,7 @@ private func groups(of identity: Identity) -> [UInt32] {
     while capacity <= 65536 {
         var list = [gid_t](repeating: 0, count: Int(capacity))
         var count = capacity
+        // SAFETY: the call is told how much room the list has, and says how much it used.
         if unsafe getgrouplist(name, identity.group, &list, &count) >= 0 {
             return Array(list.prefix(Int(count)))
         }

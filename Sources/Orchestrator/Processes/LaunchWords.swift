@@ -53,6 +53,7 @@ struct LaunchWords {
         let words = limits.compactMap { limit -> String? in
             var ours = rlimit()
             let resource = __rlimit_resource_t(UInt32(bitPattern: limit.resource))
+            // SAFETY: the call fills a variable of the size it expects, and keeps no pointer.
             guard unsafe getrlimit(resource, &ours) == 0, limit.hard > ours.rlim_max else {
                 return nil
             }

@@ -123,6 +123,7 @@ public final class OrphanWatch {
     }
 
     private func reapCondemned() {
+        // SAFETY: the call fills a variable of the size it expects, and keeps no pointer.
         var exit = cproc_exit()
         for pid in condemned.keys where unsafe cproc_reap(pid, &exit) == 0 {
             condemned[pid] = nil
@@ -265,6 +266,7 @@ public final class OrphanWatch {
 
     private func reap() -> [cproc_exit] {
         var ended: [cproc_exit] = []
+        // SAFETY: the call fills a variable of the size it expects, and keeps no pointer.
         var exit = cproc_exit()
         if spawner.features.mainReaps, strangers == .claim, cproc_is_main_thread() {
             while unsafe cproc_reap_stranger(&exit) == 0 { ended.append(exit) }

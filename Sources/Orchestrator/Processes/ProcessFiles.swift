@@ -8,6 +8,7 @@ struct ProcessFiles {
 
     static func stat(of pid: Int32) -> cproc_stat? {
         var stat = cproc_stat()
+        // SAFETY: the call fills a variable of the size it expects, and keeps no pointer.
         return unsafe cproc_read_stat(pid, &stat) == 0 ? stat : nil
     }
 
@@ -18,17 +19,21 @@ struct ProcessFiles {
     }
 
     static func command(of pid: Int32) -> String {
+        // SAFETY: it writes a text with its zero within the room that is told.
         unsafe text(capacity: 256) { unsafe cproc_read_command(pid, $0, $1) == 0 } ?? "[gone]"
     }
 
     /// The token in its unused limit, if it has one.
     static func token(of pid: Int32) -> UInt64? {
         var token: UInt64 = 0
+        // SAFETY: the call fills a variable of the size it expects, and keeps no pointer.
         return unsafe cproc_read_token(pid, &token) == 0 ? token : nil
     }
 
     /// The token in its environment: only a hint, which it can have changed or lost.
     static func marker(of pid: Int32) -> UInt64? {
+        // SAFETY: it writes a text with its zero within the room that is told; the name is a
+        // constant.
         unsafe text(capacity: 64) {
             unsafe cproc_read_variable(pid, ProcessTree.markerName, $0, $1) == 0
         }.flatMap { UInt64($0) }
@@ -48,6 +53,7 @@ struct ProcessFiles {
     /// `launched`, which are the threads'.
     func adopted(besides launched: (Int32) -> Bool) -> [Int32] {
         let own = cproc_self()
+        // SAFETY: it writes at most as many numbers as there is room for.
         if listsChildren {
             return unsafe Self.numbers { unsafe cproc_thread_children(own, $0, $1) }
         }
@@ -67,6 +73,7 @@ struct ProcessFiles {
         while next < queue.count {
             let parent = queue[next]
             next += 1
+            // SAFETY: it writes at most as many numbers as there is room for.
             let found =
                 listsChildren
                 ? unsafe Self.numbers { unsafe cproc_children(parent, $0, $1) }
@@ -77,7 +84,10 @@ struct ProcessFiles {
     }
 
     /// Every process there is.
-    static func all() -> [Int32] { unsafe numbers { unsafe cproc_all_processes($0, $1) } }
+    static func all() -> [Int32] {
+        // SAFETY: it writes at most as many numbers as there is room for.
+        unsafe numbers { unsafe cproc_all_processes($0, $1) }
+    }
 
     /// The numbers given out last, the newest first. All of /proc takes longer to read than a chain
     /// of forks lives at one number, but its living member is always among these.
@@ -104,6 +114,8 @@ struct ProcessFiles {
         var capacity = 64
         while capacity <= 1 << 23 {
             var count = 0
+            // SAFETY: `read` writes at most `capacity` numbers; as many are said to be there,
+            // though it may have more.
             let list = unsafe [Int32](unsafeUninitializedCapacity: capacity) { buffer, used in
                 guard let base = buffer.baseAddress else { return }
                 count = unsafe read(base, capacity)
@@ -118,6 +130,8 @@ struct ProcessFiles {
     private static func text(
         capacity: Int, _ read: (UnsafeMutablePointer<CChar>, Int) -> Bool
     ) -> String? {
+        // SAFETY: `read` writes a text with its zero within the room that is told; it is copied in
+        // the closure.
         unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: capacity) { buffer in
             guard let base = buffer.baseAddress, unsafe read(base, capacity) else { return nil }
             return unsafe String(cString: base)

@@ -108,6 +108,7 @@ public final class ProcessTree {
 
     private func reapLaunched() {
         var exit = cproc_exit()
+        // SAFETY: the call fills a variable of the size it expects, and keeps no pointer.
         _ = unsafe cproc_reap(process.pid, &exit)
     }
 
@@ -120,6 +121,7 @@ public final class ProcessTree {
         orphans.await(token: token)
         if case .launched = main {
             var exit = cproc_exit()
+            // SAFETY: the call fills a variable of the size it expects, and keeps no pointer.
             let error = unsafe cproc_peek(process.pid, &exit)
             mainEnded(error == 0 ? ExitStatus(exit) : .unknown)
         }
@@ -222,6 +224,7 @@ public final class ProcessTree {
         guard pid != process.pid, contains(pid) else { return false }
         let adopted = AdoptedMain(pid, loop: orphans.loop) { [unowned self] in
             var exit = cproc_exit()
+            // SAFETY: the call fills a variable of the size it expects, and keeps no pointer.
             let error = unsafe cproc_peek(pid, &exit)
             mainEnded(error == 0 ? ExitStatus(exit) : .unknown)
         }

@@ -41,6 +41,7 @@ import Stoic
     /// - Throws: `ENOSYS` on a kernel without pidfds (older than 5.3).
     public init(_ loop: Loop, threads: Int = 2, without missing: UInt32 = 0) throws(UVError) {
         var started: OpaquePointer?
+        // SAFETY: the spawner that comes back is ours, and is retired once: here, or in `close()`.
         let error = unsafe cproc_spawner_start(threads, missing, &started)
         guard error == 0, let started = unsafe started else {
             throw UVError(code: -error, call: "start the threads that launch")
@@ -80,6 +81,7 @@ import Stoic
         let words = LaunchWords(request)
         lastTicket += 1
         let ticket = Ticket(number: lastTicket)
+        // SAFETY: `submit` asks whether the spawner is still ours.
         let error = unsafe submit(request, ticket)
         guard error == 0 else {
             then(.failed(LaunchFailure(step: words.make, errorNumber: error)))
@@ -91,6 +93,7 @@ import Stoic
 
     @unsafe private func submit(_ request: LaunchRequest, _ ticket: Ticket) -> CInt {
         guard case .open = state else { return ESHUTDOWN }
+        // SAFETY: the order is ours until it is submitted, and the spawner while we are open.
         guard let order = unsafe cproc_order_create(ticket.number) else { return ENOMEM }
         unsafe request.write(to: order)
         return unsafe cproc_spawner_submit(spawner, order)
@@ -100,6 +103,7 @@ import Stoic
     /// comes: a failure with `ECANCELED`, or a process, if it ran just before.
     public func cancel(_ ticket: Ticket) {
         guard pending[ticket.number] != nil else { return }
+        // SAFETY: a launch is pending, so the spawner was not retired.
         unsafe cproc_spawner_cancel(spawner, ticket.number)
     }
 
@@ -116,12 +120,14 @@ import Stoic
         state = .closed
         watch.close()
         pending = [:]
+        // SAFETY: the state lets this be reached once; nobody uses the spawner afterwards.
         unsafe cproc_spawner_retire(spawner)
     }
 
     deinit { close() }
 
     private func drain() {
+        // SAFETY: the spawner is ours while we are open, which is asked each time.
         var result = cproc_result()
         // `then` may close us.
         while case .open = state, unsafe cproc_spawner_take(spawner, &result) {
@@ -149,6 +155,7 @@ import Stoic
 extension LaunchRequest {
     /// Copies the request into an order. What C cannot say (a NUL inside a text) spoils it.
     @unsafe fileprivate func write(to order: OpaquePointer) {
+        // SAFETY: the order is the caller's until it is submitted, and copies all that it is given.
         for argument in arguments { unsafe add(argument, order, cproc_order_add_argument) }
         for variable in environment { unsafe add(variable, order, cproc_order_add_variable) }
         for name in pidVariables { unsafe add(name, order, cproc_order_add_pid_variable) }
@@ -174,6 +181,7 @@ extension LaunchRequest {
         _ text: String, _ order: OpaquePointer,
         _ call: (OpaquePointer, UnsafePointer<CChar>) -> Void
     ) {
+        // SAFETY: the text lives through the closure, and the order copies it.
         if text.utf8.contains(0) { return unsafe cproc_order_spoil(order, EINVAL) }
         unsafe text.withCString { unsafe call(order, $0) }
     }

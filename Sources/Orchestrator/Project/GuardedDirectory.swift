@@ -48,6 +48,7 @@ struct GuardedDirectory {
         var madeOne = false
         for step in steps {
             path += "/\(step.name)"
+            // SAFETY: the name is a text of ours, which lives through the call.
             let made = unsafe mkdirat(current.number, step.name, step.mode)
             guard made == 0 || errno == EEXIST else {
                 throw .system(doing: "make the directory \(path)", .latest("mkdir", path))
@@ -59,6 +60,7 @@ struct GuardedDirectory {
     }
 
     private func openBase() throws(ProjectError) -> OwnedDescriptor {
+        // SAFETY: the path lives through its call; `fstat` fills a variable of the size it expects.
         let number = unsafe open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard number >= 0 else {
             throw .system(doing: "use the directory \(base)", .latest("open", base))
@@ -79,6 +81,7 @@ struct GuardedDirectory {
         _ step: Step, in parent: CInt, path: String
     ) throws(ProjectError) -> OwnedDescriptor {
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+        // SAFETY: the name lives through its call; `fstat` fills a variable of the size it expects.
         let number = unsafe openat(parent, step.name, flags)
         guard number >= 0 else {
             if errno == ELOOP || errno == ENOTDIR {
@@ -115,6 +118,7 @@ struct GuardedDirectory {
         while let last = rest.popLast() {
             let parent = rest.reduce(base) { "\($0)/\($1.name)" }
             let path = "\(parent)/\(last.name)"
+            // SAFETY: the path is a text of ours, which lives through the call.
             if unsafe rmdir(path) == 0 || errno == ENOENT { continue }
             if errno == ENOTEMPTY || errno == EEXIST { break }
             // A parent that somebody else made (a manager's runtime directory) may have to stay.
@@ -126,6 +130,8 @@ struct GuardedDirectory {
 
     private func removeFiles() -> [SystemError] {
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+        // SAFETY: the stream takes over the descriptor and is closed once; an entry lives until the
+        // next is read, and its name, which ends with a zero, is copied before.
         let number = unsafe open(path, flags)
         guard number >= 0 else { return errno == ENOENT ? [] : [.latest("open", path)] }
         guard let stream = unsafe fdopendir(number) else {

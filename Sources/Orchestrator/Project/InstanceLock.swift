@@ -87,6 +87,7 @@ public final class InstanceLock {
     /// - Throws: `.alreadyRunning(nil, …)` when it is held by one that did not say who it is;
     ///   `.system` when the file exists and cannot be read.
     public static func currentHolder(of path: String) throws(ProjectError) -> InstanceHolder? {
+        // SAFETY: the path is a text of ours, which lives through the call.
         let number = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         if number < 0, errno == ENOENT || errno == ENOTDIR { return nil }
         guard number >= 0 else {
@@ -110,6 +111,7 @@ public final class InstanceLock {
         case .held(let descriptor):
             // Unlinked while held: whoever opened it before sees that its name is gone, and tries
             // again. Only our own file is removed; a name that means another one is left alone.
+            // SAFETY: the path is a text of ours, which lives through the call.
             if Self.isNamed(descriptor, path: path) { unsafe unlink(path) }
             close(descriptor)
             state = .released
@@ -128,6 +130,7 @@ public final class InstanceLock {
 
     private static func open(_ path: String) throws(ProjectError) -> OwnedDescriptor {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
+        // SAFETY: the path is a text of ours, which lives through the call.
         let number = retryingInterrupts { unsafe Glibc.open(path, flags, 0o600) }
         guard number >= 0 else {
             throw .system(doing: "open the lock \(path)", .latest("open", path))
@@ -146,6 +149,7 @@ public final class InstanceLock {
     }
 
     private static func isNamed(_ descriptor: CInt, path: String) -> Bool {
+        // SAFETY: the path lives through the calls, which fill variables of the size they expect.
         var held = stat()
         var named = stat()
         guard unsafe fstat(descriptor, &held) == 0, unsafe lstat(path, &named) == 0 else {
@@ -160,6 +164,7 @@ public final class InstanceLock {
         let process = holder.process
         let text = "\(process.pid) \(process.startTime) \(process.boot)\n\(holder.socket)"
         let content = Array(text.utf8)
+        // SAFETY: the array has as many bytes as is told, and they are only read.
         let written =
             ftruncate(descriptor, 0) == 0
             ? unsafe pwrite(descriptor, content, content.count, 0) : -1

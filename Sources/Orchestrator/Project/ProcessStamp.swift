@@ -71,6 +71,7 @@ struct ProcessStatus {
 
 /// The first bytes of a file that is known to be small, such as those of `/proc`.
 func smallFile(_ path: String, atMost limit: Int) -> [UInt8]? {
+    // SAFETY: the path is a text of ours, which lives through the call.
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
@@ -84,6 +85,7 @@ func bytes(of descriptor: CInt, atMost limit: Int) -> [UInt8]? {
     while content.count < limit {
         let wanted = min(buffer.count, limit - content.count)
         let offset = off_t(content.count)
+        // SAFETY: at most as much is read as the array has room for.
         let count = retryingInterrupts {
             unsafe pread(descriptor, &buffer, wanted, offset)
         }

@@ -8,6 +8,8 @@ extension ProjectDirectories {
     /// order of their names, at most `othersLimit`. Whether anybody answers there is not known.
     public func otherControlSockets() -> [String] {
         let directory = runtime.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 }
+        // SAFETY: the stream is ours and closed once; an entry lives until the next is read, and
+        // its name, which ends with a zero, is copied before.
         guard let list = unsafe opendir(directory) else { return [] }
         defer { unsafe closedir(list) }
         var names: [String] = []

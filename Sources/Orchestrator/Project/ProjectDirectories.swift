@@ -149,6 +149,8 @@ public struct ProjectDirectories: Hashable, Sendable {
             var path = ""
             for part in directory.split(separator: "/") {
                 path += "/\(part)"
+                // SAFETY: the path lives through both calls; `stat` fills a variable of the size it
+                // expects.
                 guard unsafe mkdir(path, 0o700) != 0, errno != EEXIST else { continue }
                 // A parent that is not ours to write may be there all the same.
                 var status = stat()
@@ -164,6 +166,7 @@ public struct ProjectDirectories: Hashable, Sendable {
 
     private func checkState() throws(ProjectError) {
         var status = stat()
+        // SAFETY: the path lives through the call, which fills a variable of the size it expects.
         guard unsafe stat(state, &status) == 0 else {
             throw .system(doing: "use the state directory \(state)", .latest("stat", state))
         }
@@ -209,6 +212,7 @@ private struct RuntimePlace {
 
     private static func objection(to path: String, user: uid_t) -> String? {
         var status = Glibc.stat()
+        // SAFETY: the path lives through the call, which fills a variable of the size it expects.
         guard unsafe stat(path, &status) == 0 else { return "it does not exist" }
         guard status.st_mode & S_IFMT == S_IFDIR else { return "it is no directory" }
         guard status.st_uid == user else { return "uid \(status.st_uid) owns it" }

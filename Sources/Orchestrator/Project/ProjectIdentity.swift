@@ -60,6 +60,7 @@ public struct ProjectIdentity: Hashable, Sendable, CustomStringConvertible {
         }
         var directory = parts.dropLast().joined(separator: "/")
         if directory.isEmpty { directory = file.hasPrefix("/") ? "/" : "." }
+        // SAFETY: the text is allocated for us, copied, and freed once.
         guard let resolved = unsafe realpath(directory, nil) else {
             throw .system(
                 doing: "find the directory of the config \(file)", .latest("realpath", directory))

@@ -33,6 +33,7 @@ final class CombinedCheck: ReadinessCheck {
 
     func begin() { for part in parts { part.begin() } }
     func note(_ fact: ReadinessFact) { each { $0.note(fact) } }
+    // SAFETY: the caller keeps the bytes until this returns.
     func noteOutput(_ bytes: UnsafeRawBufferPointer) { each { unsafe $0.noteOutput(bytes) } }
 
     func close() {

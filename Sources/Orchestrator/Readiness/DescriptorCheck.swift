@@ -65,6 +65,7 @@ final class DescriptorCheck: ReadinessCheck {
         guard case .open(let descriptor, _) = state else { return }
         var bytes = [UInt8](repeating: 0, count: 4096)
         for _ in 0..<limit {
+            // SAFETY: the call is told how much room the array has.
             let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)
             if count < 0 && errno == EINTR { continue }
             if count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) { return }

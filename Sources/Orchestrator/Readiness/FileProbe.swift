@@ -9,6 +9,7 @@ final class FileProbe: ServiceProbe {
     init(path: String) { self.path = path }
 
     func attempt(_ completion: @escaping (ProbeOutcome) -> Void) {
+        // SAFETY: the path is a text of ours, which lives through the call.
         guard unsafe access(path, F_OK) != 0 else { return completion(.passed) }
         completion(.of(errno: errno, "\(path): \(SystemError.meaning(of: errno))"))
     }

@@ -29,6 +29,7 @@ import Glibc
     func noteOutput(_ bytes: UnsafeRawBufferPointer) {
         for index in bytes.indices {
             guard case .matching = state else { return }
+            // SAFETY: the index is one of the bytes, which the caller keeps until this returns.
             let byte = unsafe bytes[index]
             if byte == UInt8(ascii: "\n") {
                 endLine()
@@ -46,12 +47,15 @@ import Glibc
     func close() {
         guard case .matching(let regex) = state else { return }
         state = .over
+        // SAFETY: the state lets this be reached once, and held the only pointer.
         unsafe regfree(regex)
         unsafe regex.deallocate()
         line = []
     }
 
     private func compile(_ pattern: String) {
+        // SAFETY: the expression is ours: freed here where it cannot be compiled, else in
+        // `close()`.
         let regex = UnsafeMutablePointer<regex_t>.allocate(capacity: 1)
         unsafe regex.initialize(to: regex_t())
         let failure = unsafe regcomp(regex, pattern, REG_EXTENDED | REG_NOSUB)
@@ -66,6 +70,8 @@ import Glibc
     private func endLine() {
         guard case .matching(let regex) = state else { return }
         if line.last == UInt8(ascii: "\r") { line.removeLast() }
+        // SAFETY: the state says that the expression is compiled; the line is read within its
+        // bounds, in the closure.
         // The bounds come as numbers, so a NUL in the line is a byte like any other.
         var bounds = regmatch_t(rm_so: 0, rm_eo: regoff_t(line.count))
         line.append(0)

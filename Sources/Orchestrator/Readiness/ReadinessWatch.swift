@@ -48,6 +48,7 @@ final class ReadinessWatch {
     /// It wrote this. Bytes of stdout and stderr may be mixed, as they are in the log.
     func noteOutput(_ bytes: UnsafeRawBufferPointer) {
         guard case .watching(let check) = state else { return }
+        // SAFETY: the caller keeps the bytes until this returns.
         unsafe check.noteOutput(bytes)
     }
 

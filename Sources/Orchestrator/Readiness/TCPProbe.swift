@@ -74,6 +74,7 @@ final class TCPProbe: ServiceProbe {
 
     private static func addresses(_ host: String, _ port: UInt16, lookup: Bool) -> clc_addresses {
         var found = clc_addresses()
+        // SAFETY: the name lives through the call, which fills a variable of the size it expects.
         unsafe clc_find_addresses(host, port, lookup, &found)
         return found
     }
@@ -81,6 +82,7 @@ final class TCPProbe: ServiceProbe {
     private func lookedUp(_ number: Int, _ found: clc_addresses) {
         guard case .lookingUp(number, let completion) = state else { return }
         guard found.count > 0 else {
+            // SAFETY: the text is a constant of the C library.
             let words = unsafe String(cString: clc_lookup_text(found.failure))
             return finish(.notRun("cannot look up \(host): \(words)"))
         }
@@ -88,6 +90,8 @@ final class TCPProbe: ServiceProbe {
     }
 
     private func connect(_ found: clc_addresses, _ completion: @escaping (ProbeOutcome) -> Void) {
+        // SAFETY: the list is an array of addresses, as many as is told, and they are copied in the
+        // closure.
         let list = unsafe withUnsafeBytes(of: found.list) { bytes in
             unsafe Array(bytes.bindMemory(to: clc_address.self).prefix(Int(found.count)))
         }
@@ -103,6 +107,7 @@ final class TCPProbe: ServiceProbe {
     private func connectToNext(_ current: Try) {
         while !current.addresses.isEmpty {
             var address = current.addresses.removeFirst()
+            // SAFETY: the call only reads the address.
             let descriptor = unsafe clc_begin_connect(&address)
             guard descriptor >= 0 else {
                 current.lastFailure = failure(-descriptor)
@@ -172,6 +177,7 @@ final class UnixProbe: ServiceProbe {
     init(path: String) { self.path = path }
 
     func attempt(_ completion: @escaping (ProbeOutcome) -> Void) {
+        // SAFETY: the path is a text of ours, which lives through the call.
         let result = unsafe clc_try_unix(path)
         guard result != 0 else { return completion(.passed) }
         completion(.of(errno: -result, "\(path): \(SystemError.meaning(of: -result))"))

@@ -12,6 +12,7 @@ extension CommandRun {
 
 /// How many descriptors we may have after raising the soft limit to the hard one.
 private func hardDescriptorLimit() -> UInt64 {
+    // SAFETY: the call fills a variable of the size it expects, and keeps no pointer.
     var limit = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
         return .max

@@ -31,6 +31,8 @@ enum Moment {
             (1...31).contains(day[2]), (0...23).contains(clock[0]), (0...59).contains(clock[1]),
             (0...60).contains(seconds)
         else { return nil }
+        // SAFETY: the functions read numbers only; the one pointer in it, the name of the zone, is
+        // never read.
         var parts = unsafe tm()
         unsafe parts.tm_year = day[0] - 1900
         unsafe parts.tm_mon = day[1] - 1

@@ -39,6 +39,7 @@ extension CommandRun {
     /// `notify`: one message about the service this runs in, to whoever supervises it.
     func notify() throws(Failure) -> ExitCode {
         let message = NotifyMessage(invocation, caller: getppid())
+        // SAFETY: the text ends with a zero and lives through the call, which sends it.
         try check(unsafe clc_notify(message.text))
         // The message is judged by its sender, which must live until it has been read.
         let read = clc_notify_barrier(Self.barrierLimit)

@@ -32,6 +32,7 @@ extension CommandRun {
     }
 
     private func systemRelease() -> String {
+        // SAFETY: `uname` fills the fields, which are read within their closure, up to their zero.
         var names = utsname()
         guard unsafe uname(&names) == 0 else { return "unknown system" }
         func text<T>(_ field: T) -> String {

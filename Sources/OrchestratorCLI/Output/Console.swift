@@ -61,6 +61,8 @@ private func writeAll(_ text: String, to descriptor: CInt) {
 }
 
 private func writeAll(_ bytes: [UInt8], to descriptor: CInt) {
+    // SAFETY: the bytes are read within the closure, from a place inside of them to their end;
+    // `poll` gets one entry.
     var start = 0
     while start < bytes.count {
         let count = unsafe bytes.withUnsafeBytes { buffer in

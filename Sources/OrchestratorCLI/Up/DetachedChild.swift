@@ -43,6 +43,7 @@ public enum DetachedChild {
             return isOpen
         }
         guard isFirst, fcntl(reportDescriptor, F_GETFD) >= 0 else { return }
+        // SAFETY: the bytes and the path are ours, and only read.
         var bytes = words
         // A parent that has left is no reason to stop: it was told what goes on without it.
         _ = unsafe send(reportDescriptor, &bytes, bytes.count, Int32(MSG_NOSIGNAL))

@@ -35,6 +35,7 @@ struct DetachedLaunch {
     static func ownProgram() -> String {
         let link = "/proc/self/exe"
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        // SAFETY: the call is told how much room the array has.
         let length = unsafe readlink(link, &bytes, bytes.count)
         guard length > 0 else { return link }
         let path = String(
@@ -107,6 +108,7 @@ struct DetachedLaunch {
             guard left > .zero else { return .timedOut }
             // poll(2) takes at most 24 days at once; then it is asked again.
             let milliseconds = CInt(min(wholeMilliseconds(left) + 1, 2_000_000_000))
+            // SAFETY: there are two entries, and `poll` keeps no pointer to them.
             guard unsafe poll(&watched, 2, milliseconds) > 0 else { continue }
             // What was said comes before the report, so it is shown before we leave.
             if watched[1].revents != 0, !relay(output) { watched[1].fd = -1 }
@@ -121,6 +123,7 @@ struct DetachedLaunch {
     private func takeReport(_ report: CInt) -> Outcome {
         var byte: UInt8 = 0
         while true {
+            // SAFETY: there is room for the one byte that is asked for.
             let count = unsafe recv(report, &byte, 1, 0)
             if count == 1, byte == DetachedChild.readyByte { return .reported }
             if count == 1, byte == DetachedChild.runsAlreadyByte { return .runsAlready }
@@ -134,6 +137,7 @@ struct DetachedLaunch {
         var words: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4_096)
         while true {
+            // SAFETY: the call is told how much room the array has.
             let count = unsafe recv(report, &buffer, buffer.count, 0)
             guard count > 0 else {
                 if count < 0, errno == EINTR { continue }
@@ -145,6 +149,7 @@ struct DetachedLaunch {
 
     /// Shows what the child said. `false` at its end, or when there is nothing and we do not wait.
     private func relay(_ output: CInt, isWaiting: Bool = true) -> Bool {
+        // SAFETY: `poll` gets one entry, and `read` is told how much room the array has.
         if !isWaiting {
             var ready = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
             guard unsafe poll(&ready, 1, 0) > 0 else { return false }
@@ -171,6 +176,7 @@ struct DetachedLaunch {
     /// The child let go of the socket, which it does by ending: this returns at once.
     private func ended(_ child: pid_t) throws(Failure) -> ExitCode {
         var status: CInt = 0
+        // SAFETY: `waitpid` fills one number.
         while unsafe waitpid(child, &status, 0) != child {
             guard errno == EINTR else {
                 throw Failure(

@@ -11,6 +11,7 @@ extension DetachedLaunch {
         enum Kind { case socket, pipe }
 
         init(_ kind: Kind) throws(Failure) {
+            // SAFETY: both calls write two numbers, and there is room for two.
             var ends: [CInt] = [-1, -1]
             let result =
                 switch kind {
@@ -36,6 +37,8 @@ extension DetachedLaunch {
     /// Starts the child: stdin from nowhere, stdout and stderr into `output`, `report` as the
     /// descriptor it expects, in a session of its own, with our signals at their defaults.
     func spawn(report: CInt, output: CInt) throws(Failure) -> pid_t {
+        // SAFETY: what is initialized here is destroyed here, each word is freed once, the list of
+        // words ends with a null, and nothing of it is used after the call.
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
