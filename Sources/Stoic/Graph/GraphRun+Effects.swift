@@ -141,8 +141,7 @@ extension GraphRun {
             state.workFailure = state.workFailure ?? error
             state.exit = state.exit ?? .failure(error)
         }
-        let name = provides[slot].key.name
-        post(.command(Command(.stopProject(.requested("the work of \(name) failed")), by: label)))
+        endBody(.siblingFailed, because: "the work of \(provides[slot].key.name) failed")
     }
 }
 

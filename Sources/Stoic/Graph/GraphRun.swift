@@ -204,10 +204,15 @@ extension GraphRun {
     /// The stop was asked for from outside.
     func requestStop(_ cause: CancellationCause) {
         note(.cancelled(cause))
+        endBody(cause, because: cause.description)
+    }
+
+    /// Cancels the body. Nothing stops under a body that runs: its end stops everything; before
+    /// that nothing else would.
+    func endBody(_ cause: CancellationCause, because reason: String) {
         body.cancel(cause)
-        // Once the body runs its end stops everything; before that nothing else would.
         guard up.value != true else { return }
-        post(.command(Command(.stopProject(.requested(cause.description)), by: label)))
+        post(.command(Command(.stopProject(.requested(reason)), by: label)))
     }
 
     /// Nobody waits any longer: the machine skips to the end of every ladder.

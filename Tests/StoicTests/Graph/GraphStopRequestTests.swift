@@ -10,7 +10,7 @@ struct GraphStopRequestTests {
 
     @Test("GRA-16: a stop asked for before the run, during the start, and twice")
     func requestStop() async throws {
-        try await simulate { world in
+        try await inPunctualWorlds(30) { world in
             let fix = GraphFixture(world: world)
             let early = try ServiceGraph(label: "g") { fix.service(Fix.a) }
             early.requestStop(cause: .signal(15))
@@ -42,7 +42,7 @@ struct GraphStopRequestTests {
 
     @Test("GRA-16: a start that is cancelled asks for the stop, and for force, as it hears of it")
     func requestFromWithin() async throws {
-        try await simulate { world in
+        try await inPunctualWorlds(30) { world in
             let graphs = Mutex<ServiceGraph?>(nil)
             let graph = try ServiceGraph(label: "g") {
                 Provide(Fix.a) { _ in
@@ -71,7 +71,7 @@ struct GraphStopRequestTests {
 
     @Test("GRA-16: a stop asked for while the body runs cancels it, with the cause")
     func requestStopOfBody() async throws {
-        try await simulate { world in
+        try await inPunctualWorlds(30) { world in
             let fix = GraphFixture(world: world)
             let graph = try ServiceGraph(label: "g") { fix.service(Fix.a) }
             let task = spawn { () -> String in
@@ -94,7 +94,7 @@ struct GraphStopRequestTests {
 
     @Test("GRA-18: work that fails cancels the body, everything stops, and the error comes out")
     func failingWork() async throws {
-        try await simulate { world in
+        try await inPunctualWorlds(30) { world in
             let fix = GraphFixture(world: world)
             let graph = try ServiceGraph(label: "g") {
                 Provide(
@@ -124,9 +124,58 @@ struct GraphStopRequestTests {
         }
     }
 
+    @Test("GRA-18: a supervisor that is a service's work escalates: the graph ends with its error")
+    func escalatingWork() async throws {
+        try await inPunctualWorlds(30) { world in
+            let fix = GraphFixture(world: world)
+            let graph = try ServiceGraph(label: "g") {
+                Provide(
+                    Fix.a, work: { _ in try await superviseBad(world) }, start: { _ in 1 },
+                    stop: { _, exit in fix.log.note("stop a: \(exit.summary)") })
+                fix.service(Fix.b, needs: [Fix.a])
+            }
+            let thrown = try await failure(of: SupervisorError.self) {
+                try await graph.run { _ in
+                    do { try await world.clock.sleep(for: .seconds(100)) } catch {
+                        fix.log.note("body: \(Cancellation.cause?.description ?? "none")")
+                        throw error
+                    }
+                }
+            }
+            guard case .intensityExceeded(child: "bad", let history) = thrown else {
+                Issue.record("not \(String(describing: thrown))")
+                return
+            }
+            #expect(history.count == 3)
+            #expect(
+                fix.log.lines == [
+                    "start b", "up b", "body: work beside it failed", "stop b: failure", "down b",
+                    "stop a: failure",
+                ])
+            try world.events.expectTrace(
+                [
+                    "supervisor.intensityExceeded", "service.workFailed", "graph.stopping",
+                    .event("service.stopped", ["service": "b"]),
+                    .event("service.stopped", ["service": "a"]), "graph.stopped",
+                ], .inOrder)
+        }
+        /// Ends with the third failure of its child.
+        @Sendable func superviseBad(_ world: SimulatedWorld) async throws {
+            let rules = Supervision(intensity: SupervisionIntensity(2, in: .seconds(30)))
+            try await withSupervisor("s", rules) { (supervisor: borrowing Supervisor) in
+                try supervisor.add(
+                    ChildSpec("bad") {
+                        try await world.clock.sleep(for: .seconds(2))
+                        throw Broken(what: "bad")
+                    })
+                await supervisor.waitForEnd()
+            }
+        }
+    }
+
     @Test("GRA-18: work is cancelled and awaited before its service stops")
     func workEnds() async throws {
-        try await simulate { world in
+        try await inPunctualWorlds(30) { world in
             let log = Log()
             let graph = try ServiceGraph(label: "g") {
                 Provide(
