@@ -49,7 +49,12 @@ struct SubprocessCases {
             #expect(bye.milliseconds <= asked.milliseconds)
             try await bench.saw("first", "bye")
             #expect(program.output.contains("ending signal 15"))
-            #expect(program.errors.contains("process.launched service=first pid="))
+            for told in [
+                "process.launched service=first pid=", "process.launched service=second pid=",
+                "process.signalled service=second signal=15",
+                "process.signalled service=first signal=15",
+                "process.exited service=second status=", "process.exited service=first status=",
+            ] { #expect(program.errors.contains(told), "\(program.errors)") }
         }
     }
 
@@ -65,6 +70,7 @@ struct SubprocessCases {
             #expect(
                 program.errors.contains("second: cannot run /no/such/program"),
                 "\(program.errors)")
+            #expect(program.errors.contains("service.startFailed service=second"))
             try await bench.saw("first", "bye")
         }
     }
@@ -75,6 +81,7 @@ struct SubprocessCases {
             let program = try start(bench, [], ["--exit", "0.1", "--code", "3"])
             #expect(try await bench.end(of: program) == .exited(1))
             #expect(program.errors.contains("first ended before it was ready: exit code 3"))
+            #expect(program.errors.contains("warning foreman/first process.exited service=first"))
         }
     }
 
@@ -129,6 +136,7 @@ struct SubprocessCases {
             program.signal(SIGTERM)
             #expect(try await bench.end(of: program) == .exited(0))
             #expect(!child.isAlive)
+            #expect(program.errors.contains("process.killed service=first"), "\(program.errors)")
         }
     }
 
@@ -183,6 +191,7 @@ struct SubprocessCases {
             try await bench.saw("second", "bye")
             try await bench.saw("first", "bye")
             #expect(!program.output.contains("all up"))
+            #expect(program.errors.contains("service.startCancelled service=second"))
         }
     }
 
@@ -216,6 +225,7 @@ struct SubprocessCases {
             let program = try await up(bench, ["--started"], [])
             program.signal(SIGTERM)
             #expect(try await bench.end(of: program) == .exited(0))
+            #expect(program.errors.contains("process.launched service=first pid="))
             // It may not have come to catching the signal, so it need not have said anything.
             #expect(program.errors.contains("process.exited service=first"))
         }

@@ -61,6 +61,7 @@ struct LeakTests {
                 try await expectNoAbandonedWork { try await Self.abandon(for: .seconds(60)) }
             }
             #expect(error?.left == ["1 pieces of abandoned work"])
+            #expect(world.events.names.contains("deadline.abandoned"))
             try await expectNoAbandonedWork {
                 try await Self.abandon(for: .seconds(60))
                 try await world.clock.advance(by: .seconds(60))
@@ -91,7 +92,7 @@ struct LeakTests {
 
     @Test("TST-24: a stop that is left behind fails the test")
     func hungStop() async throws {
-        try await simulate { _ in
+        try await simulate { world in
             let graph = try ServiceGraph(label: "g") {
                 Provide(Self.key) { _ in
                     7
@@ -103,6 +104,7 @@ struct LeakTests {
                 try await withGraph(graph) { _ in }
             }
             #expect(error?.left.contains { $0.contains("Stoic/GraphRun+Effects.swift:") } == true)
+            #expect(world.events.names.contains("service.stopAbandoned"))
         }
     }
 

@@ -31,7 +31,7 @@ extension Rule {
         return isSaid ? nil : "\(tag) names no event: `name`, those of …, or silent: why"
     }
 
-    private static func isOfTheLibrary(_ path: String) -> Bool {
+    static func isOfTheLibrary(_ path: String) -> Bool {
         let number = path.split(separator: "/").last.flatMap { Int($0.prefix(2)) }
         return (number ?? 0) >= 20
     }

@@ -2,7 +2,7 @@ import Testing
 
 @Suite("event names", .timeLimit(.minutes(10)))
 struct EventNameTests {
-    @Test("docs/reference/events.md lists exactly the names the library reports")
+    @Test("INS-4: docs/reference/events.md lists exactly the names the library reports")
     func namesAreListed() throws {
         let declared = Checkout.files
             .filter { $0.isUnder("Sources/Stoic", "Sources/StoicSubprocess") && $0.isSwift }

@@ -60,6 +60,47 @@ struct RuleSampleTests {
             ])
     }
 
+    @Test("an event of a row that no claiming test looks at is found, whatever other tests do")
+    func contractEvents() {
+        let contract = SourceFile(
+            path: "docs/design/20-x.md",
+            text: """
+                | XX-1 | a | b | `door.opened .closed` of the one, reason `why` |
+                | XX-2 | a | b | `door.opened` |
+                | XX-3 | a | b | `door.gone` |
+                """)
+        let events = SourceFile(
+            path: "Sources/Stoic/Door.swift",
+            text: """
+                    static let doorOpened = EventName("door.opened")
+                    static let doorClosed = EventName("door.closed")
+                """)
+        let tests = SourceFile(
+            path: "Tests/DoorTests/Door.swift",
+            text: """
+                    @Test("XX-1: both")
+                    func both() {
+                        #expect(heard("door.opened") && isClosed())
+                    }
+
+                    private func isClosed() -> Bool {
+                        names.contains(.doorClosed)
+                    }
+
+                    @Test("XX-2, XX-3: neither")
+                    func neither() {
+                        #expect(heard("door.openedTwice"))
+                    }
+                """)
+        let found = ContractEvents.findings(
+            contracts: [contract], sources: [events], tests: [tests])
+        #expect(
+            found.map(\.description) == [
+                "docs/design/20-x.md:2: XX-2: no test that claims it looks at door.opened",
+                "docs/design/20-x.md:3: XX-3: nothing reports door.gone",
+            ])
+    }
+
     @Test("an exemption covers its own rule and file only")
     func exemptions() {
         let finding = Finding(rule: "print", path: "a", line: 1, message: "")

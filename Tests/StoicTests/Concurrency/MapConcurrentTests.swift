@@ -87,7 +87,7 @@ struct MapConcurrentTests {
 
     @Test("CON-6: a million elements, eight at a time, in memory for eight")
     func bounded() async throws {
-        try await simulate(mostSteps: 50_000_000) { _ in
+        try await simulate(mostSteps: 50_000_000) { world in
             let (elements, work) = (Census(), Census())
             let counted = (0..<1_000_000).lazy.map { _ in Counted(elements) }
             try await forEachConcurrent(counted, limit: 8) { element in
@@ -97,6 +97,7 @@ struct MapConcurrentTests {
             }
             #expect(work.total == 1_000_000 && work.most <= 8)
             #expect(elements.most <= 10 && elements.now == 0)
+            #expect(world.events.names.isEmpty)
         }
     }
 
@@ -118,6 +119,7 @@ struct MapConcurrentTests {
             }
             #expect(order == .input ? results == Array(0..<count) : Set(results) == Set(0..<count))
             #expect(results.count == count && census.most <= limit && census.now == 0)
+            #expect(world.events.names.isEmpty)
         }
     }
 
@@ -168,6 +170,7 @@ struct MapConcurrentTests {
             }
             #expect(error is CancellationError && census.total == 2)
             #expect(world.clock.now.sinceOrigin == .zero)
+            #expect(world.events.names == ["map.cancelledSiblings"])
         }
     }
 

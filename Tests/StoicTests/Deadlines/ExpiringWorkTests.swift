@@ -209,6 +209,7 @@ struct ExpiringWorkTests {
             work.expire()
             #expect(answers.all == [.expired, .expired])
             for run in runs { #expect(await run.value == .systemExpiring) }
+            #expect(world.events.names == ["expiring.expired"])
             #expect(world.events.events[0].fields == [.init("runs", 2)])
         }
     }

@@ -19,7 +19,17 @@ struct GraphChecksTests {
     }
 
     @Test("GRA-4: duplicates, absent needs and cycles are refused, each with all its keys")
-    func refusals() {
+    func refusals() async {
+        let recorder = EventRecorder()
+        await withAmbient {
+            $0.instrumentation = recorder
+        } operation: {
+            refuse()
+        }
+        #expect(recorder.names.isEmpty)
+    }
+
+    private func refuse() {
         #expect(
             message {
                 provide(Fix.a)

@@ -38,6 +38,7 @@ struct GraphClockTests {
             world.sleepMachine(for: .seconds(600))
             #expect(await run.value == "ran")
             #expect(fix.log.lines == ["cut: deadline expired", "stopped"])
+            #expect(world.events.names.filter { $0 == "deadline.expired" }.count == 1)
             #expect(world.clock.now.sinceOrigin == .seconds(609 + 20 + 600 + 9))
         }
     }
@@ -56,8 +57,7 @@ struct GraphClockTests {
                             group.addTask { fix.log.note("cancelled \(Task.isCancelled)") }
                         }
                     }
-                    let late: Void? = await Completion<Void>().wait(until: .in(.seconds(1)))
-                    fix.log.note("bounded \(late == nil) at \(world.clock.now.sinceOrigin)")
+                    try await fix.log.noteBounds(world)
                 }
             }
             let run = spawn {
@@ -69,8 +69,9 @@ struct GraphClockTests {
             run.cancel()
             await run.value
             let expected = Array(repeating: "cancelled false", count: 3)
-            let end = ["bounded true at \(Duration.seconds(4))", "true"]
-            #expect(fix.log.lines == expected + end)
+            #expect(fix.log.lines == expected + Log.bounds(from: .seconds(3)) + ["true"])
+            let notices = world.events.events.filter { $0.level > .info }
+            #expect(notices.map(\.name) == [.deadlineExpired])
         }
     }
 

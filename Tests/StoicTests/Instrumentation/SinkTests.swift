@@ -13,18 +13,26 @@ struct SinkTests {
             at: AnyClock.continuous.now)
     }
 
+    /// The line that a sink of text has for events that were dropped.
+    private static let drops: @Sendable (Int) -> [UInt8] = {
+        Array(EventText(showsPriority: false).dropped($0).utf8)
+    }
+
     /// A writer whose destination blocks until it is released.
     private final class Gate: Sendable {
         let isOpen = Mutex(false)
         let lines = Mutex<[String]>([])
         /// Set from the writer's own thread.
         let entered = Completion<Void>()
+        let saidDrops = Completion<Void>()
 
         func write(_ line: [UInt8]) -> BackgroundWriter.Outcome {
             entered.fulfil(())
             // A thread of its own: what it waits for is a lock, as it would for a full pipe.
             while !isOpen.withLock({ $0 }) { sched_yield() }
-            lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) }
+            let text = String(decoding: line, as: UTF8.self)
+            lines.withLock { $0.append(text) }
+            if text.contains("instrumentation.dropped") { saidDrops.fulfil(()) }
             return .written
         }
     }
@@ -32,21 +40,21 @@ struct SinkTests {
     @Test("INS-1: a destination that blocks holds nobody up; the oldest lines go, and that is said")
     func blocked() async {
         let gate = Gate()
-        let writer = BackgroundWriter("gate") {
-            Array("dropped \($0)".utf8)
-        } write: {
-            gate.write($0)
-        }
+        let writer = BackgroundWriter("gate", describeDrop: Self.drops) { gate.write($0) }
         writer.enqueue(Array("0".utf8))
         _ = await gate.entered.wait()
         for number in 1...5_000 { writer.enqueue(Array("\(number)".utf8)) }
         #expect(writer.dropped == 5_000 - BackgroundWriter.capacity)
         gate.isOpen.withLock { $0 = true }
         #expect(await writer.flush(within: .seconds(20)))
+        // Said at most once a second, and at the latest when nothing more has come for a while.
+        await gate.saidDrops.wait()
         let lines = gate.lines.withLock { $0 }
         #expect(lines.first == "0")
-        #expect(lines.last { !$0.hasPrefix("dropped") } == "5000")
-        #expect(lines.filter { !$0.hasPrefix("dropped") }.count == BackgroundWriter.capacity + 1)
+        let said = "warning instrumentation.dropped events=\(5_000 - BackgroundWriter.capacity)\n"
+        #expect(lines.filter { $0.hasPrefix("warning") } == [said])
+        #expect(lines.last { !$0.hasPrefix("warning") } == "5000")
+        #expect(lines.count == BackgroundWriter.capacity + 2)
     }
 
     @Test("INS-1: a flush ends at its limit though the destination blocks")
@@ -79,6 +87,25 @@ struct SinkTests {
         let seconds = Int(begin.duration(to: .now).components.seconds)
         #expect(calls.withLock { $0 } <= 2 + seconds)
         #expect(writer.dropped == 100)
+    }
+
+    @Test("INS-2: a destination that works again hears how much it missed")
+    func recovers() async {
+        let gate = Gate()
+        gate.isOpen.withLock { $0 = true }
+        let hasFailed = Mutex(false)
+        let writer = BackgroundWriter("a disk", describeDrop: Self.drops) { line in
+            let isFirst = hasFailed.withLock { hasFailed in
+                defer { hasFailed = true }
+                return !hasFailed
+            }
+            return isFirst ? .failed(ENOSPC) : gate.write(line)
+        }
+        writer.enqueue(Array("lost".utf8))
+        #expect(await writer.flush(within: .seconds(20)))
+        await gate.saidDrops.wait()
+        #expect(gate.lines.withLock { $0 } == ["warning instrumentation.dropped events=1\n"])
+        #expect(writer.dropped == 1)
     }
 
     @Test("INS-2: a closed pipe does not end the process, and is no error of whoever reports")

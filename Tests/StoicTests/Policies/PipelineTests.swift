@@ -153,16 +153,22 @@ struct PipelineTests {
         final class Counter { var count = 0 }
         let counter = Counter()
         let pipeline = Pipeline()
-            .deadline(.seconds(30)).bulkhead(Bulkhead(limit: 1)).retry()
+            .deadline(.seconds(3_600)).bulkhead(Bulkhead(limit: 1)).retry()
             .rateLimit(RateLimiter(rate: 1, per: .seconds(1), burst: 1))
-            .breaker(CircuitBreaker("db")).attemptDeadline(.seconds(10))
-        try await pipeline.run {
-            MainActor.assertIsolated()
-            await Task.yield()
-            MainActor.assertIsolated()
-            counter.count += 1
+            .breaker(CircuitBreaker("db")).attemptDeadline(.seconds(600))
+        let recorder = EventRecorder()
+        try await withAmbient {
+            $0.instrumentation = recorder
+        } operation: {
+            try await pipeline.run {
+                MainActor.assertIsolated()
+                await Task.yield()
+                MainActor.assertIsolated()
+                counter.count += 1
+            }
         }
         #expect(counter.count == 1)
+        #expect(recorder.names.isEmpty)
     }
 }
 

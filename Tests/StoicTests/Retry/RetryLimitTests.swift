@@ -7,6 +7,7 @@ import Testing
 @Suite("retry, what bounds it", .timeLimit(.minutes(20)))
 struct RetryLimitTests {
     private static func fails(_ world: SimulatedWorld, reason: String) {
+        #expect(world.events.events.last?.name == .retryGaveUp)
         #expect(world.events.events.last?.field("reason") == .text(reason))
         #expect(world.clock.now.sinceOrigin == .zero)
     }
@@ -104,18 +105,26 @@ struct RetryLimitTests {
     @MainActor @Test("RET-12: every attempt is on the caller's actor, also under a timeout")
     func actor() async throws {
         var count = 0
-        for limit in [nil, Duration.seconds(60)] {
-            do {
-                try await retry(.immediate, budget: nil, attemptTimeout: limit) { _ in
-                    MainActor.assertIsolated()
-                    count += 1
-                    await Task.yield()
-                    MainActor.assertIsolated()
-                    throw Trouble()
-                }
-            } catch { #expect(error is Trouble) }
+        let recorder = EventRecorder()
+        for limit in [nil, Duration.seconds(3_600)] {
+            await withAmbient {
+                $0.instrumentation = recorder
+            } operation: {
+                do {
+                    try await retry(.immediate, budget: nil, attemptTimeout: limit) { _ in
+                        MainActor.assertIsolated()
+                        count += 1
+                        await Task.yield()
+                        MainActor.assertIsolated()
+                        throw Trouble()
+                    }
+                } catch { #expect(error is Trouble) }
+            }
         }
         #expect(count == 6)
+        let again = ["retry.attemptFailed", "retry.scheduled"]
+        let all = again + again + ["retry.attemptFailed", "retry.gaveUp"]
+        #expect(recorder.names == all + all)
     }
 
     @Test("RET-13: a schedule that is done ends it before the attempts do")

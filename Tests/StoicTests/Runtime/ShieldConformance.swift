@@ -125,6 +125,7 @@ enum ShieldConformance<Shield: ShieldUnderTest> {
                 return 7
             }
             #expect(value == 7)
+            #expect(world.events.names == ["deadline.expired"])
         }
     }
 

@@ -11,6 +11,25 @@ final class Log: Sendable {
     private let kept = Mutex<[String]>([])
     var lines: [String] { kept.withLock { $0 } }
     func note(_ line: String) { kept.withLock { $0.append(line) } }
+
+    /// Work with a limit that it keeps, and with one that cuts it: both as if nobody was cancelled.
+    func noteBounds(_ world: SimulatedWorld) async throws {
+        for seconds in [1, 60] {
+            let end = await outcome {
+                try await withTimeout(.seconds(2)) {
+                    try await world.clock.sleep(for: .seconds(seconds))
+                    return seconds
+                }
+            }
+            note("\(end) at \(world.clock.now.sinceOrigin)")
+        }
+    }
+
+    /// What `noteBounds` notes if it begins at this moment.
+    static func bounds(from begin: Duration) -> [String] {
+        let ends: [Outcome] = [.value(1), .exceeded(DeadlineExceeded(limit: .seconds(2)))]
+        return zip(ends, [1, 3]).map { "\($0) at \(begin + .seconds($1))" }
+    }
 }
 
 @Suite("withScope", .timeLimit(.minutes(20)))
@@ -58,8 +77,7 @@ struct ScopeTests {
                                 group.addTask { log.note("cancelled \(Task.isCancelled)") }
                             }
                         }
-                        let late: Void? = await Completion<Void>().wait(until: .in(.seconds(1)))
-                        log.note("bounded \(late == nil) at \(world.clock.now.sinceOrigin)")
+                        try await log.noteBounds(world)
                     }
                     do { try await world.clock.sleep(for: .seconds(100)) } catch {}
                 }
@@ -68,7 +86,11 @@ struct ScopeTests {
             task.cancel()
             await task.value
             let expected = Array(repeating: "cancelled false", count: 3)
-            #expect(log.lines == expected + ["bounded true at \(Duration.seconds(4))"])
+            #expect(log.lines == expected + Log.bounds(from: .seconds(3)))
+            #expect(
+                world.events.names == [
+                    "scope.opened", "scope.closing", "deadline.expired", "scope.closed",
+                ])
         }
     }
 
@@ -156,7 +178,7 @@ struct ScopeTests {
 
     @Test("SCO-7: a cancel at any moment leaks nothing that was opened")
     func acquireUnderCancel() async throws {
-        try await explore(seeds: 500) { world in
+        try await explore(seeds: 2_500) { world in
             let seed = world.seed
             let open = Mutex(0)
             let task = spawn {
@@ -183,6 +205,8 @@ struct ScopeTests {
             await canceller.value
             await task.value
             #expect(open.withLock { $0 } == 0, "seed \(seed)")
+            let usual = ["scope.opened", "scope.closing", "scope.closed"]
+            #expect(world.events.names == usual || !world.isPunctual, "seed \(seed)")
         }
     }
 
@@ -249,6 +273,8 @@ struct ScopeTests {
             }
             #expect(log.lines == ["inner", "outer"])
             #expect(world.events.events.contains { $0.scopePath == ["outer", "inner"] })
+            let closed = world.events.events.filter { $0.name == .scopeClosed }
+            #expect(closed.map(\.scopePath) == [["outer", "inner"], ["outer"]])
         }
     }
 
