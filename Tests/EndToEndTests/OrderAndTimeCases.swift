@@ -72,8 +72,10 @@ struct OrderAndTimeCases {
             try await bench.answers()
             let down = try await bench.run("down")
             let took = try #require(down.ended) - down.begun
-            #expect(took < .seconds(10), "\(took)")
             try await bench.end(of: up)
+            // A machine that stands still for seconds is given them: the engine says so.
+            let stoodStill = bench.journal.contains { $0.name == "liveness.paused" }
+            #expect(took < .seconds(stoodStill ? 20 : 10), "\(took)\n\(bench.story)")
             let asked = bench.events.filter { $0.extra.hasPrefix("SIGTERM") }.map(\.name)
             #expect(asked == names.reversed())
             for name in names {
